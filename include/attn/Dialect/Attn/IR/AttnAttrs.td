@@ -1,0 +1,200 @@
+//===- AttnAttrs.td - Masks, KV layouts, schedules, tile layouts ----------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_ATTRS
+#define ATTN_ATTRS
+
+include "attn/Dialect/Attn/IR/AttnDialect.td"
+include "attn/Dialect/Attn/IR/AttnInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+
+class Attn_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Attn_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+class Attn_Enum<string name, string summary, list<I32EnumCase> cases>
+    : I32Enum<name, summary, cases> {
+  let cppNamespace = "::attn";
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+def Attn_Alignment : Attn_Enum<"Alignment", "which corner the diagonal runs through", [
+  I32EnumCase<"BottomRight", 0, "bottom_right">,
+  I32EnumCase<"TopLeft", 1, "top_left">]>;
+
+class Attn_Mask<string name, string attrMnemonic, list<string> methods>
+    : Attn_Attr<name, attrMnemonic,
+                [DeclareAttrInterfaceMethods<Attn_MaskAttrInterface, methods>]>;
+
+def Attn_NoneMask : Attn_Mask<"NoneMask", "none", ["keepsAll"]> {
+  let summary = "every row sees every key";
+}
+
+def Attn_CausalMask : Attn_Mask<"CausalMask", "causal", []> {
+  let summary = "row i sees the keys up to its diagonal key";
+  let description = [{
+    `bottom_right` (the default of the front ends): row i sees keys
+    j <= i + seq_len_kv - seq_len_q, so the last row sees every key.
+    `top_left`: row i sees keys j <= i.
+
+    Example: `#attn.causal<bottom_right>`
+  }];
+  let parameters = (ins EnumParameter<Attn_Alignment>:$alignment);
+  let assemblyFormat = "`<` $alignment `>`";
+}
+
+def Attn_WindowMask : Attn_Mask<"WindowMask", "window", ["getNumParams", "verifyParams"]> {
+  let summary = "row i sees keys within a distance of its diagonal key";
+  let description = [{
+    With d the diagonal key of row i (see `#attn.causal`), row i sees
+    d - left <= j <= d + right. Both bounds are inclusive counts of keys; `-1`
+    or a count that reaches the length means unlimited; `?` takes the bound from
+    the op's mask operands (type index, left before right).
+
+    Example: `#attn.window<1023, 0>` is a sliding window of 1024 keys that ends
+    at the diagonal; `#attn.window<?, 0, top_left>` has a run-time left bound.
+  }];
+  let parameters = (ins "int64_t":$left, "int64_t":$right, EnumParameter<Attn_Alignment>:$alignment);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+class Attn_ComposedMask<string name, string attrMnemonic>
+    : Attn_Mask<name, attrMnemonic, ["getNumParams", "verifyParams", "keepsAll"]> {
+  let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$masks);
+  let assemblyFormat = "`<` $masks `>`";
+  let genVerifyDecl = 1;
+}
+def Attn_AllOfMask : Attn_ComposedMask<"AllOfMask", "all_of"> {
+  let summary = "a pair is kept when every member keeps it";
+}
+def Attn_AnyOfMask : Attn_ComposedMask<"AnyOfMask", "any_of"> {
+  let summary = "a pair is kept when at least one member keeps it";
+}
+
+def Attn_MaskAttr : Attr<CPred<"::llvm::isa<::attn::MaskAttrInterface>($_self)">,
+                         "mask attribute"> {
+  let storageType = "::attn::MaskAttrInterface";
+  let returnType = "::attn::MaskAttrInterface";
+  let convertFromStorage = "$_self";
+  let constBuilderCall = "$0";
+}
+
+//===----------------------------------------------------------------------===//
+// KV layouts
+//===----------------------------------------------------------------------===//
+
+def Attn_DenseLayout : Attn_Attr<"DenseLayout", "dense",
+    [DeclareAttrInterfaceMethods<Attn_KVLayoutAttrInterface>]> {
+  let summary = "K and V are strided tensors [batch, seq_len_kv, heads_kv, head_dim]";
+}
+
+def Attn_KVLayoutAttr : Attr<CPred<"::llvm::isa<::attn::KVLayoutAttrInterface>($_self)">,
+                             "KV layout attribute"> {
+  let storageType = "::attn::KVLayoutAttrInterface";
+  let returnType = "::attn::KVLayoutAttrInterface";
+  let convertFromStorage = "$_self";
+  let constBuilderCall = "$0";
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+def Attn_Algorithm : Attn_Enum<"Algorithm", "how the tile program is written", [
+  I32EnumCase<"Naive", 0, "naive">, I32EnumCase<"TwoPass", 1, "two_pass">,
+  I32EnumCase<"FA1", 2, "fa1">, I32EnumCase<"FA2", 3, "fa2">]>;
+
+def Attn_WarpSplit : Attn_Enum<"WarpSplit", "which tile side the warps share out", [
+  I32EnumCase<"Rows", 0, "rows">, I32EnumCase<"Keys", 1, "keys">]>;
+
+def Attn_Instruction : Attn_Enum<"Instruction", "what computes a tile product", [
+  I32EnumCase<"Mma", 0, "mma">, I32EnumCase<"Fma", 1, "fma">]>;
+
+def Attn_TileOrder : Attn_Enum<"TileOrder", "the order in which Q tiles are started", [
+  I32EnumCase<"Linear", 0, "linear">, I32EnumCase<"LongestFirst", 1, "longest_first">]>;
+
+def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
+  let summary = "every decision of how a problem is computed";
+  let description = [{
+    Chosen by `attn-select-schedule` from the target's table; any field can be
+    pinned by hand. Fields that a target has no use for are ignored there
+    (`warps` on the CPU).
+
+    - `algorithm`: `naive` (three passes of safe softmax), `two_pass` (online
+      normalizer, then output), `fa1` (KV outer loop), `fa2` (Q outer loop).
+    - `q_tile`, `kv_tile`: rows of a Q tile and of a K/V tile.
+    - `stages`: K/V tiles in flight or in use, per tensor.
+    - `warps`, `warp_split`: warps of a CTA; each owns rows, or keys of each tile
+      with one merge at the end.
+    - `split_kv`: number of partial results along the keys, merged at the end.
+    - `instruction`: tensor-core `mma`, or `fma` (any type, the generic path).
+    - `q_in_registers`: keep Q fragments in registers rather than re-read them.
+    - `order`: `linear`, or `longest_first` for masks that make work uneven.
+
+    Example: `#attn.schedule<algorithm = fa2, q_tile = 128, kv_tile = 64>`
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"::attn::Algorithm", "::attn::Algorithm::FA2">:$algorithm,
+    DefaultValuedParameter<"int64_t", "64">:$q_tile,
+    DefaultValuedParameter<"int64_t", "64">:$kv_tile,
+    DefaultValuedParameter<"int64_t", "1">:$stages,
+    DefaultValuedParameter<"int64_t", "4">:$warps,
+    DefaultValuedParameter<"::attn::WarpSplit", "::attn::WarpSplit::Rows">:$warp_split,
+    DefaultValuedParameter<"int64_t", "1">:$split_kv,
+    DefaultValuedParameter<"::attn::Instruction", "::attn::Instruction::Mma">:$instruction,
+    DefaultValuedParameter<"bool", "false">:$q_in_registers,
+    DefaultValuedParameter<"::attn::TileOrder", "::attn::TileOrder::Linear">:$order);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Tile layouts
+//===----------------------------------------------------------------------===//
+
+def Attn_SharedLayout : Attn_Attr<"SharedLayout", "shared"> {
+  let summary = "the tile lies in shared memory, rows of `pitch` bytes, 16-byte chunks XORed by row";
+  let description = [{
+    Chunk c (16 bytes) of row r lies at byte r * pitch + (c ^ (r & xor_mask)) * 16.
+    `xor_mask` is 7 where a row is a multiple of eight chunks; otherwise 0, and the pitch
+    is an odd number of chunks. Either way the eight rows of an ldmatrix phase
+    touch all 32 banks once.
+  }];
+  let parameters = (ins "int64_t":$pitch, "int64_t":$xor_mask);
+  let assemblyFormat = "`<` `pitch` `=` $pitch `,` `xor_mask` `=` $xor_mask `>`";
+}
+
+def Attn_FragmentRole : Attn_Enum<"FragmentRole", "which operand of mma.m16n8k16", [
+  I32EnumCase<"Acc", 0, "acc">, I32EnumCase<"A", 1, "a">]>;
+
+def Attn_FragmentSplit : Attn_Enum<"FragmentSplit", "what each warp of the CTA holds", [
+  I32EnumCase<"Rows", 0, "rows">, I32EnumCase<"Cols", 1, "cols">,
+  I32EnumCase<"Partial", 2, "partial">]>;
+
+def Attn_FragmentLayout : Attn_Attr<"FragmentLayout", "fragment"> {
+  let summary = "the tile is spread over the registers of a CTA's warps as mma fragments";
+  let description = [{
+    Accumulator (`acc`) of mma.m16n8k16 (PTX ISA, "Matrix Fragments for mma.m16n8k16"):
+    in each 16x8 block, lane l holds rows l/4 and l/4 + 8, columns 2 (l % 4) + {0, 1}.
+    Operand `a` holds the same elements packed in pairs. A rank-1 tile holds one
+    value for each row that the lane's accumulators touch.
+
+    `split = rows`: warp w owns rows [w M/W, (w+1) M/W). `split = cols`: warp w owns
+    all rows and columns [w N/W, (w+1) N/W). `split = partial`: every warp owns the whole
+    tile, and the tile's value is the sum (for softmax states, the merge) over warps.
+  }];
+  let parameters = (ins EnumParameter<Attn_FragmentRole>:$role, "int64_t":$warps,
+                        EnumParameter<Attn_FragmentSplit>:$split);
+  let assemblyFormat = "`<` $role `,` `warps` `=` $warps `,` `split` `=` $split `>`";
+}
+
+#endif // ATTN_ATTRS

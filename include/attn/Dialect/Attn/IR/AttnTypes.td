@@ -1,0 +1,61 @@
+//===- AttnTypes.td - Tiles, softmax states, pipes ------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TYPES
+#define ATTN_TYPES
+
+include "attn/Dialect/Attn/IR/AttnDialect.td"
+
+class Attn_Type<string name, string typeMnemonic> : TypeDef<Attn_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Attn_TileType : Attn_Type<"Tile", "tile"> {
+  let summary = "a matrix or vector of static shape, owned by one CTA";
+  let description = [{
+    `!attn.tile<64x128xbf16>` is a value. Before stage 6 it has no location; then
+    its layout says where its elements are (shared memory, mma fragments).
+    Element types: f32, f16, bf16.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
+                        OptionalParameter<"::mlir::Attribute">:$layout);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilderWithInferredContext<(ins "::llvm::ArrayRef<int64_t>":$shape,
+                                        "::mlir::Type":$elementType), [{
+      return $_get(elementType.getContext(), shape, elementType, ::mlir::Attribute());
+    }]>];
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    int64_t getRows() const { return getShape()[0]; }
+    int64_t getCols() const { return getShape()[1]; }
+    TileType withLayout(::mlir::Attribute layout) const {
+      return get(getContext(), getShape(), getElementType(), layout);
+    }
+  }];
+}
+
+def Attn_SoftmaxStateType : Attn_Type<"SoftmaxState", "softmax_state"> {
+  let summary = "running maximum m and sum l of `rows` softmax rows, f32";
+  let description = [{
+    m is the maximum of the raw scores seen so far (-inf before any), l the sum of
+    exp((s - m) * scale) over them (0 before any).
+  }];
+  let parameters = (ins "int64_t":$rows, OptionalParameter<"::mlir::Attribute">:$layout);
+  let assemblyFormat = "`<` $rows (`,` $layout^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Attn_PipeType : Attn_Type<"Pipe", "pipe"> {
+  let summary = "a ring of shared-memory tile buffers that copies fill ahead of use";
+  let parameters = (ins "::attn::TileType":$tile, "int64_t":$stages);
+  let assemblyFormat = "`<` $tile `,` `stages` `=` $stages `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // ATTN_TYPES

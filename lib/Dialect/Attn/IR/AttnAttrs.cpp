@@ -1,0 +1,68 @@
+//===- AttnAttrs.cpp - KV layouts and schedules ---------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include <llvm/ADT/TypeSwitch.h>
+#include <mlir/IR/DialectImplementation.h>
+
+using namespace mlir;
+using namespace attn;
+
+#include "attn/Dialect/Attn/IR/AttnEnums.cpp.inc"
+#include "attn/Dialect/Attn/IR/AttnInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "attn/Dialect/Attn/IR/AttnAttrs.cpp.inc"
+
+void AttnDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "attn/Dialect/Attn/IR/AttnAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// DenseLayoutAttr
+//===----------------------------------------------------------------------===//
+
+Value DenseLayoutAttr::seqLen(OpBuilder &builder, Location loc, Value tensor, ValueRange,
+                              Value) const {
+  return memref::DimOp::create(builder, loc, tensor, 1);
+}
+
+Value DenseLayoutAttr::loadTile(OpBuilder &builder, Location loc, Type tileType, Value tensor,
+                                ValueRange, Value batch, Value row, Value head,
+                                Value rowLimit) const {
+  return LoadTileOp::create(builder, loc, cast<TileType>(tileType), tensor,
+                            batch, row, head, rowLimit, FloatAttr());
+}
+
+bool DenseLayoutAttr::isBulkTile(int64_t) const { return true; }
+
+//===----------------------------------------------------------------------===//
+// ScheduleAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   Algorithm algorithm, int64_t q_tile, int64_t kv_tile,
+                                   int64_t stages, int64_t warps, WarpSplit, int64_t split_kv,
+                                   Instruction, bool, TileOrder) {
+  struct Field {
+    StringRef name;
+    int64_t value, min, max;
+  };
+  for (const Field &field : {Field{"q_tile", q_tile, 1, 1024}, Field{"kv_tile", kv_tile, 1, 1024},
+                             Field{"stages", stages, 1, 8}, Field{"warps", warps, 1, 32},
+                             Field{"split_kv", split_kv, 1, 1024}})
+    if (field.value < field.min || field.value > field.max)
+      return emitError() << "expected " << field.name << " in [" << field.min << ", " << field.max
+                         << "], got " << field.value;
+  if (split_kv > 1 && algorithm == Algorithm::FA1)
+    return emitError() << "expected split_kv = 1 with algorithm = fa1, got " << split_kv;
+  return success();
+}

@@ -1,0 +1,259 @@
+//===- AttnProblemOps.cpp - Verifiers of the problem ops ------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include <llvm/Support/MathExtras.h>
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// ForwardOp
+//===----------------------------------------------------------------------===//
+
+static MemRefType memrefType(Value value) { return cast<MemRefType>(value.getType()); }
+
+int64_t ForwardOp::getHeadsQ() { return memrefType(getQ()).getDimSize(2); }
+int64_t ForwardOp::getHeadsKV() { return memrefType(getK()).getDimSize(2); }
+int64_t ForwardOp::getHeadDimQK() { return memrefType(getQ()).getDimSize(3); }
+int64_t ForwardOp::getHeadDimV() { return memrefType(getV()).getDimSize(3); }
+Type ForwardOp::getElementType() { return memrefType(getQ()).getElementType(); }
+int64_t ForwardOp::getAlignmentBytes() {
+  if (std::optional<uint64_t> alignment = getAlignment())
+    return *alignment;
+  return getElementType().getIntOrFloatBitWidth() / 8;
+}
+
+/// A tensor of an op with the name that messages call it by.
+struct NamedTensor {
+  StringRef name;
+  Value value;
+};
+
+static LogicalResult verifyRank(Operation *op, NamedTensor tensor, int64_t rank) {
+  auto type = dyn_cast<MemRefType>(tensor.value.getType());
+  if (!type || type.getRank() != rank)
+    return op->emitOpError() << "C1: expected " << tensor.name << " to be a memref of rank " << rank
+                             << ", got " << tensor.value.getType();
+  return success();
+}
+
+/// The last dim must be contiguous; the other strides may be anything.
+static LogicalResult verifyContiguousRows(Operation *op, NamedTensor tensor, StringRef constraint) {
+  MemRefType type = memrefType(tensor.value);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return op->emitOpError() << constraint << ": expected " << tensor.name
+                             << " to have a strided layout, got " << type;
+  if (strides.back() != 1)
+    return op->emitOpError() << constraint << ": expected the last dim of " << tensor.name
+                             << " to be contiguous (stride 1), got stride "
+                             << (ShapedType::isDynamic(strides.back())
+                                     ? std::string("?")
+                                     : std::to_string(strides.back()))
+                             << " in " << type << "; copy the tensor or pass a view with stride 1";
+  return success();
+}
+
+/// Static sizes of one dim must agree; a dynamic size agrees with all.
+static LogicalResult verifySameDim(Operation *op, StringRef constraint, StringRef what,
+                                   NamedTensor a, unsigned dimA, NamedTensor b, unsigned dimB) {
+  int64_t sizeA = memrefType(a.value).getDimSize(dimA);
+  int64_t sizeB = memrefType(b.value).getDimSize(dimB);
+  if (sizeA == sizeB || ShapedType::isDynamic(sizeA) || ShapedType::isDynamic(sizeB))
+    return success();
+  return op->emitOpError() << constraint << ": expected " << a.name << " and " << b.name
+                           << " to agree in " << what << ", got " << sizeA << " and " << sizeB;
+}
+
+static LogicalResult verifyHeadDim(Operation *op, NamedTensor tensor, int64_t limit) {
+  int64_t dim = memrefType(tensor.value).getShape().back();
+  if (ShapedType::isDynamic(dim))
+    return op->emitOpError() << "C3: expected a static head dim of " << tensor.name << ", got ?";
+  if (dim < 8 || dim % 8 != 0 || dim > limit)
+    return op->emitOpError() << "C3: expected the head dim of " << tensor.name
+                             << " to be a multiple of 8 in [8, " << limit << "], got " << dim
+                             << "; pad the tensors to the next multiple of 8";
+  return success();
+}
+
+static LogicalResult verifyElementTypes(ForwardOp op) {
+  Type type = op.getElementType();
+  if (!type.isF32() && !type.isF16() && !type.isBF16())
+    return op.emitOpError() << "C2: expected element type f32, f16 or bf16 of q, got " << type;
+  for (NamedTensor tensor : {NamedTensor{"k", op.getK()}, NamedTensor{"v", op.getV()}}) {
+    Type other = memrefType(tensor.value).getElementType();
+    if (other != type)
+      return op.emitOpError() << "C2: expected q and " << tensor.name
+                              << " to have one element type, got " << type << " and " << other
+                              << "; convert one of them";
+  }
+  Type outType = memrefType(op.getO()).getElementType();
+  if (outType != type && !outType.isF32())
+    return op.emitOpError() << "C2: expected o to have the element type of q (" << type
+                            << ") or f32, got " << outType;
+  return success();
+}
+
+static LogicalResult verifyHeads(ForwardOp op) {
+  int64_t headsQ = op.getHeadsQ(), headsKV = op.getHeadsKV();
+  if (ShapedType::isDynamic(headsQ) || ShapedType::isDynamic(headsKV) || headsQ < 1 || headsKV < 1)
+    return op.emitOpError() << "C5: expected static, positive head counts, got "
+                            << op.getQ().getType() << " and " << op.getK().getType();
+  if (headsQ % headsKV != 0)
+    return op.emitOpError() << "C5: expected heads_q to be a multiple of heads_kv, got heads_q = "
+                            << headsQ << " and heads_kv = " << headsKV;
+  return success();
+}
+
+static LogicalResult verifyScoreRegion(ForwardOp op) {
+  if (!op.hasScore())
+    return success();
+  Block &block = op.getScore().front();
+  auto types = block.getArgumentTypes();
+  bool valid = types.size() == 5 && types[0].isF32() &&
+               llvm::all_of(llvm::drop_begin(types), [](Type t) { return t.isIndex(); });
+  if (!valid)
+    return op.emitOpError() << "C9: expected a score region of (f32, index, index, index, index), "
+                               "got arguments of "
+                            << block.getNumArguments() << " types: " << ArrayRef<Type>(
+                                   SmallVector<Type>(types));
+  if (!isa_and_nonnull<YieldOp>(block.mightHaveTerminator() ? block.getTerminator() : nullptr))
+    return op.emitOpError() << "C9: expected the score region to end with attn.yield";
+  return success();
+}
+
+/// C11: partial outputs have a leading dim of the schedule's parts, are f32, and come with
+/// their LSE, without which they could not be merged.
+static LogicalResult verifyPartialOutputs(ForwardOp op) {
+  int64_t parts = memrefType(op.getO()).getDimSize(0);
+  ScheduleAttr schedule = op.getScheduleAttr();
+  if (!schedule || schedule.getSplitKv() != parts)
+    return op.emitOpError() << "C11: expected a schedule with split_kv = " << parts
+                            << " for partial outputs of leading dim " << parts;
+  if (!op.getLse() || memrefType(op.getLse()).getDimSize(0) != parts)
+    return op.emitOpError() << "C11: expected a partial lse with leading dim " << parts;
+  if (!memrefType(op.getO()).getElementType().isF32())
+    return op.emitOpError() << "C11: expected partial outputs of element type f32, got "
+                            << memrefType(op.getO()).getElementType();
+  return success();
+}
+
+bool ForwardOp::hasPartialOutputs() { return memrefType(getO()).getRank() == 5; }
+
+LogicalResult ForwardOp::verify() {
+  NamedTensor q{"q", getQ()}, k{"k", getK()}, v{"v", getV()}, o{"o", getO()}, lse{"lse", getLse()};
+  for (NamedTensor tensor : {q, k, v})
+    if (failed(verifyRank(*this, tensor, 4)))
+      return failure();
+  auto outType = dyn_cast<MemRefType>(getO().getType());
+  // Partial outputs have one more dim, in front.
+  unsigned lead = outType && outType.getRank() == 5 ? 1 : 0;
+  if (failed(verifyRank(*this, o, 4 + lead)))
+    return failure();
+  if (getLse()) {
+    if (failed(verifyRank(*this, lse, 3 + lead)))
+      return failure();
+    if (!memrefType(getLse()).getElementType().isF32())
+      return emitOpError() << "C1: expected lse to have element type f32, got "
+                           << memrefType(getLse()).getElementType();
+  }
+  if (failed(verifyElementTypes(*this)))
+    return failure();
+  if (lead && failed(verifyPartialOutputs(*this)))
+    return failure();
+  for (NamedTensor tensor : {q, k, v, o})
+    if (failed(verifyContiguousRows(*this, tensor, "C7")))
+      return failure();
+  if (failed(verifyHeadDim(*this, q, 256)) || failed(verifyHeadDim(*this, k, 256)) ||
+      failed(verifyHeadDim(*this, v, 512)) || failed(verifyHeadDim(*this, o, 512)) ||
+      failed(verifySameDim(*this, "C4", "head dim", q, 3, k, 3)) ||
+      failed(verifySameDim(*this, "C4", "head dim", v, 3, o, 3 + lead)) || failed(verifyHeads(*this)) ||
+      failed(verifySameDim(*this, "C6", "batch", q, 0, o, lead)) ||
+      failed(verifySameDim(*this, "C6", "seq_len_q", q, 1, o, 1 + lead)) ||
+      failed(verifySameDim(*this, "C6", "heads_q", q, 2, o, 2 + lead)) ||
+      failed(verifySameDim(*this, "C6", "batch", k, 0, v, 0)) ||
+      failed(verifySameDim(*this, "C6", "seq_len_kv", k, 1, v, 1)) ||
+      failed(verifySameDim(*this, "C6", "heads_kv", k, 2, v, 2)))
+    return failure();
+  if (getLse() && (failed(verifySameDim(*this, "C6", "batch", q, 0, lse, lead)) ||
+                   failed(verifySameDim(*this, "C6", "heads_q", q, 2, lse, 1 + lead)) ||
+                   failed(verifySameDim(*this, "C6", "seq_len_q", q, 1, lse, 2 + lead))))
+    return failure();
+
+  auto emit = [&] { return emitOpError() << "C8: "; };
+  if (getMaskArgs().size() != getMask().getNumParams())
+    return emitOpError() << "C8: expected " << getMask().getNumParams() << " mask operands for "
+                         << getMask() << ", got " << getMaskArgs().size();
+  if (getKvArgs().size() != getKv().getNumOperands())
+    return emitOpError() << "C8: expected " << getKv().getNumOperands() << " KV operands for "
+                         << getKv() << ", got " << getKvArgs().size();
+  if (failed(getMask().verifyParams(getMaskArgs().getTypes(), emit)) ||
+      failed(getKv().verifyOperands(getKvArgs().getTypes(), emit)) ||
+      failed(verifyScoreRegion(*this)))
+    return failure();
+
+  int64_t elementBytes = getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t alignment = getAlignmentBytes();
+  if (alignment < elementBytes || !llvm::isPowerOf2_64(alignment))
+    return emitOpError() << "C10: expected alignment to be a power of two of at least "
+                         << elementBytes << " bytes, got " << alignment;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// MergeStatesOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult MergeStatesOp::verify() {
+  NamedTensor po{"partial_o", getPartialO()}, pl{"partial_lse", getPartialLse()}, o{"o", getO()},
+      lse{"lse", getLse()};
+  if (failed(verifyRank(*this, po, 5)) || failed(verifyRank(*this, pl, 4)) ||
+      failed(verifyRank(*this, o, 4)) || (getLse() && failed(verifyRank(*this, lse, 3))))
+    return failure();
+  for (NamedTensor tensor : {po, pl, lse})
+    if (tensor.value && !memrefType(tensor.value).getElementType().isF32())
+      return emitOpError() << "C2: expected " << tensor.name << " to have element type f32, got "
+                           << memrefType(tensor.value).getElementType();
+  Type outType = memrefType(getO()).getElementType();
+  if (!outType.isF32() && !outType.isF16() && !outType.isBF16())
+    return emitOpError() << "C2: expected element type f32, f16 or bf16 of o, got " << outType;
+  MemRefType partial = memrefType(getPartialO());
+  for (unsigned dim : {0u, 3u, 4u})
+    if (partial.isDynamicDim(dim))
+      return emitOpError() << "C3: expected static parts, heads and head dim, got " << partial;
+  if (failed(verifySameDim(*this, "C3", "parts", po, 0, pl, 0)) ||
+      failed(verifySameDim(*this, "C3", "batch", po, 1, pl, 1)) ||
+      failed(verifySameDim(*this, "C3", "seq_len_q", po, 2, pl, 3)) ||
+      failed(verifySameDim(*this, "C3", "heads", po, 3, pl, 2)) ||
+      failed(verifySameDim(*this, "C3", "batch", po, 1, o, 0)) ||
+      failed(verifySameDim(*this, "C3", "seq_len_q", po, 2, o, 1)) ||
+      failed(verifySameDim(*this, "C3", "heads", po, 3, o, 2)) ||
+      failed(verifySameDim(*this, "C3", "head dim", po, 4, o, 3)))
+    return failure();
+  if (getLse() && (failed(verifySameDim(*this, "C3", "batch", po, 1, lse, 0)) ||
+                   failed(verifySameDim(*this, "C3", "heads", po, 3, lse, 1)) ||
+                   failed(verifySameDim(*this, "C3", "seq_len_q", po, 2, lse, 2))))
+    return failure();
+  if (failed(verifyContiguousRows(*this, po, "C4")) || failed(verifyContiguousRows(*this, o, "C4")))
+    return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// SoftcapOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult SoftcapOp::verify() {
+  const APFloat &cap = getCap();
+  if (!cap.isFinite() || cap.isNegative() || cap.isZero())
+    return emitOpError() << "C1: expected a finite, positive cap, got "
+                         << cap.convertToDouble();
+  return success();
+}

@@ -1,0 +1,172 @@
+//===- AttnTileOps.cpp - Verifiers of the tile and schedule ops -----------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+using namespace mlir;
+using namespace attn;
+
+#define GET_OP_CLASSES
+#include "attn/Dialect/Attn/IR/AttnOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Tiles and memory
+//===----------------------------------------------------------------------===//
+
+/// Constraints that loads and stores share.
+static LogicalResult verifyTileAccess(Operation *op, TileType tile, Type tensorType,
+                                      StringRef verb) {
+  auto memref = dyn_cast<MemRefType>(tensorType);
+  int64_t rank = tile.getRank() == 2 ? 4 : 3;
+  if (!memref || memref.getRank() != rank)
+    return op->emitOpError() << "C1: expected a rank-" << tile.getRank() << " tile to " << verb
+                             << " a memref of rank " << rank << ", got " << tensorType;
+  return success();
+}
+
+LogicalResult LoadTileOp::verify() {
+  TileType tile = getResult().getType();
+  if (failed(verifyTileAccess(*this, tile, getSource().getType(), "read")))
+    return failure();
+  Type elementType = cast<MemRefType>(getSource().getType()).getElementType();
+  if (elementType != tile.getElementType())
+    return emitOpError() << "C2: expected tile and source to have one element type, got "
+                         << tile.getElementType() << " and " << elementType;
+  return success();
+}
+
+LogicalResult StoreTileOp::verify() {
+  return verifyTileAccess(*this, getTile().getType(), getDest().getType(), "write");
+}
+
+//===----------------------------------------------------------------------===//
+// Products and scores
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileMmaOp::verify() {
+  TileType a = getA().getType(), b = getB().getType(), acc = getAcc().getType();
+  for (TileType tile : {a, b, acc})
+    if (tile.getRank() != 2)
+      return emitOpError() << "C1: expected rank-2 tiles, got " << tile;
+  int64_t k = getTransposeB() ? b.getCols() : b.getRows();
+  int64_t n = getTransposeB() ? b.getRows() : b.getCols();
+  if (a.getCols() != k || acc.getRows() != a.getRows() || acc.getCols() != n)
+    return emitOpError() << "C1: expected MxK times KxN into MxN, got " << a.getRows() << "x"
+                         << a.getCols() << " times " << k << "x" << n << " into " << acc.getRows()
+                         << "x" << acc.getCols();
+  if (a.getElementType() != b.getElementType())
+    return emitOpError() << "C2: expected a and b to have one element type, got "
+                         << a.getElementType() << " and " << b.getElementType();
+  if (!acc.getElementType().isF32())
+    return emitOpError() << "C2: expected an f32 accumulator, got " << acc.getElementType();
+  return success();
+}
+
+/// Score tiles are matrices of f32.
+static LogicalResult verifyScores(Operation *op, TileType scores) {
+  if (scores.getRank() != 2 || !scores.getElementType().isF32())
+    return op->emitOpError() << "expected scores to be a rank-2 f32 tile, got " << scores;
+  return success();
+}
+
+LogicalResult MapScoresOp::verify() {
+  if (failed(verifyScores(*this, getScores().getType())))
+    return failure();
+  Block &block = getBody().front();
+  auto types = block.getArgumentTypes();
+  if (types.size() != 3 || !types[0].isF32() || !types[1].isIndex() || !types[2].isIndex())
+    return emitOpError() << "C1: expected a region of (f32, index, index), got "
+                         << ArrayRef<Type>(SmallVector<Type>(types));
+  if (!isa<YieldOp>(block.getTerminator()))
+    return emitOpError() << "C1: expected the region to end with attn.yield";
+  return success();
+}
+
+LogicalResult MaskScoresOp::verify() {
+  if (failed(verifyScores(*this, getScores().getType())))
+    return failure();
+  if (getMaskArgs().size() != getMask().getNumParams())
+    return emitOpError() << "expected " << getMask().getNumParams() << " mask operands for "
+                         << getMask() << ", got " << getMaskArgs().size();
+  return getMask().verifyParams(getMaskArgs().getTypes(), [&] { return emitOpError(); });
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+/// A per-row factor: rank-1, f32, one element for each row.
+static LogicalResult verifyRowVector(Operation *op, StringRef name, TileType vector,
+                                     int64_t rows) {
+  if (vector.getRank() != 1 || !vector.getElementType().isF32() || vector.getRows() != rows)
+    return op->emitOpError() << "C1: expected " << name << " to be a rank-1 f32 tile of " << rows
+                             << " rows, got " << vector;
+  return success();
+}
+
+static LogicalResult verifyStateAndScores(Operation *op, SoftmaxStateType state, TileType scores) {
+  if (failed(verifyScores(op, scores)))
+    return failure();
+  if (state.getRows() != scores.getRows())
+    return op->emitOpError() << "C1: expected state and scores to agree in rows, got "
+                             << state.getRows() << " and " << scores.getRows();
+  return success();
+}
+
+LogicalResult SoftmaxUpdateOp::verify() {
+  if (failed(verifyStateAndScores(*this, getState().getType(), getScores().getType())))
+    return failure();
+  return verifyRowVector(*this, "alpha", getAlpha().getType(), getState().getType().getRows());
+}
+LogicalResult SoftmaxMaxOp::verify() {
+  return verifyStateAndScores(*this, getState().getType(), getScores().getType());
+}
+LogicalResult SoftmaxSumOp::verify() {
+  return verifyStateAndScores(*this, getState().getType(), getScores().getType());
+}
+LogicalResult SoftmaxApplyOp::verify() {
+  return verifyStateAndScores(*this, getState().getType(), getScores().getType());
+}
+
+LogicalResult RescaleOp::verify() {
+  if (getTile().getType().getRank() != 2)
+    return emitOpError() << "expected a rank-2 tile, got " << getTile().getType();
+  return verifyRowVector(*this, "factors", getFactors().getType(), getTile().getType().getRows());
+}
+
+LogicalResult ConvertOp::verify() {
+  if (getTile().getType().getShape() != getResult().getType().getShape())
+    return emitOpError() << "C1: expected operand and result to agree in shape, got "
+                         << getTile().getType() << " and " << getResult().getType();
+  return success();
+}
+
+LogicalResult FinalizeOp::verify() {
+  TileType acc = getAcc().getType();
+  if (acc.getRank() != 2 || acc.getRows() != getState().getType().getRows())
+    return emitOpError() << "C1: expected acc and state to agree in rows, got " << acc << " and "
+                         << getState().getType();
+  return verifyRowVector(*this, "lse", getLse().getType(), acc.getRows());
+}
+
+LogicalResult MergeOp::verify() {
+  TileType o = getO().getType();
+  if (o.getRank() != 2 || !o.getElementType().isF32())
+    return emitOpError() << "C1: expected outputs to be rank-2 f32 tiles, got " << o;
+  return verifyRowVector(*this, "lse", getLse().getType(), o.getRows());
+}
+
+//===----------------------------------------------------------------------===//
+// Pipes
+//===----------------------------------------------------------------------===//
+
+LogicalResult PipeWaitOp::verify() {
+  TileType buffer = getPipe().getType().getTile(), tile = getTile().getType();
+  if (buffer.getShape() != tile.getShape() || buffer.getElementType() != tile.getElementType())
+    return emitOpError() << "expected a tile of the pipe's type " << buffer << ", got " << tile;
+  return success();
+}

@@ -1,0 +1,46 @@
+//===- MaskContext.cpp - What a mask needs to emit code -------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/MaskContext.h"
+
+#include <mlir/Dialect/Arith/IR/Arith.h>
+
+using namespace mlir;
+using namespace attn;
+
+Value MaskContext::constant(int64_t value) {
+  Type type = seqLenKV.getType();
+  return arith::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value));
+}
+Value MaskContext::add(Value a, Value b) {
+  return builder.createOrFold<arith::AddIOp>(loc, a, b);
+}
+Value MaskContext::sub(Value a, Value b) {
+  return builder.createOrFold<arith::SubIOp>(loc, a, b);
+}
+Value MaskContext::min(Value a, Value b) {
+  return builder.createOrFold<arith::MinSIOp>(loc, a, b);
+}
+Value MaskContext::max(Value a, Value b) {
+  return builder.createOrFold<arith::MaxSIOp>(loc, a, b);
+}
+Value MaskContext::lessEqual(Value a, Value b) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, a, b);
+}
+Value MaskContext::logicalAnd(Value a, Value b) {
+  return builder.createOrFold<arith::AndIOp>(loc, a, b);
+}
+Value MaskContext::logicalOr(Value a, Value b) {
+  return builder.createOrFold<arith::OrIOp>(loc, a, b);
+}
+Value MaskContext::select(Value condition, Value a, Value b) {
+  return builder.createOrFold<arith::SelectOp>(loc, condition, a, b);
+}
+Value MaskContext::trueValue() {
+  return arith::ConstantIntOp::create(builder, loc, 1, 1);
+}
+KeyRange MaskContext::allKeys() { return {constant(0), seqLenKV}; }

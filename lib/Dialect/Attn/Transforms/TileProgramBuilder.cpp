@@ -1,0 +1,378 @@
+//===- TileProgramBuilder.cpp - Tile programs of attn.forward -------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileProgramBuilder.h"
+#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/Transforms/TileShapes.h"
+
+#include <mlir/IR/IRMapping.h>
+
+using namespace mlir;
+using namespace attn;
+
+ForwardTileBuilder::ForwardTileBuilder(ForwardOp op, ScheduleAttr schedule, OpBuilder &builder)
+    : op(op), schedule(schedule), b(builder), loc(op.getLoc()),
+      dimQK(paddedHeadDim(op.getHeadDimQK())), dimV(paddedHeadDim(op.getHeadDimV())),
+      elementType(op.getElementType()) {}
+
+TileType ForwardTileBuilder::tileType(int64_t rows, int64_t cols, Type type) const {
+  return TileType::get({rows, cols}, type);
+}
+
+Value ForwardTileBuilder::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+Value ForwardTileBuilder::fill(TileType type, float value) {
+  return FillOp::create(b, loc, type, b.getF32FloatAttr(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Coordinates and ranges
+//===----------------------------------------------------------------------===//
+
+void ForwardTileBuilder::buildSizes() {
+  batchSize = memref::DimOp::create(b, loc, op.getQ(), 0);
+  seqLenQ = memref::DimOp::create(b, loc, op.getQ(), 1);
+  numHeads = constant(op.getHeadsQ());
+  numQTiles = arith::CeilDivUIOp::create(b, loc, seqLenQ, constant(schedule.getQTile()));
+}
+
+void ForwardTileBuilder::bindCoordinates(ValueRange ids) {
+  if (schedule.getSplitKv() > 1) {
+    part = ids.front();
+    ids = ids.drop_front();
+  }
+  batch = ids[0];
+  head = ids[1];
+  // g = h / (heads_q / heads_kv)
+  int64_t groupSize = op.getHeadsQ() / op.getHeadsKV();
+  headKV = b.createOrFold<arith::DivUIOp>(loc, head, constant(groupSize));
+  seqLenKV = op.getKv().seqLen(b, loc, op.getK(), op.getKvArgs(), batch);
+  softmaxScale = op.hasScore()
+                     ? arith::ConstantOp::create(b, loc, b.getF32FloatAttr(1.0f)).getResult()
+                     : op.getScale();
+  if (ids.size() < 3)
+    return;
+  Value tile = ids[2];
+  if (schedule.getOrder() == TileOrder::LongestFirst)
+    tile = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, numQTiles, constant(1)),
+                                 tile);
+  rowBegin = arith::MulIOp::create(b, loc, tile, constant(schedule.getQTile()));
+}
+
+KeyRange ForwardTileBuilder::visitedKeys() {
+  MaskContext ctx(b, loc, seqLenQ, seqLenKV, op.getMaskArgs(), batch, head);
+  Value rowEnd = ctx.min(ctx.add(rowBegin, constant(schedule.getQTile())), seqLenQ);
+  KeyRange range = op.getMask().keptRange(ctx, rowBegin, rowEnd);
+  range = {ctx.max(range.begin, constant(0)), ctx.min(range.end, seqLenKV)};
+  // Tiles start at multiples of kv_tile, whatever the mask.
+  Value tileRows = constant(schedule.getKvTile());
+  Value firstTile = arith::DivUIOp::create(b, loc, range.begin, tileRows);
+  range.begin = arith::MulIOp::create(b, loc, firstTile, tileRows);
+  if (!part)
+    return range;
+
+  // Part p visits tiles [p n / parts, (p + 1) n / parts) of the n tiles in range.
+  Value span = ctx.max(ctx.sub(range.end, range.begin), constant(0));
+  Value numTiles = arith::CeilDivUIOp::create(b, loc, span, tileRows);
+  Value parts = constant(schedule.getSplitKv());
+  auto partBegin = [&](Value index) -> Value {
+    Value tiles = arith::DivUIOp::create(
+        b, loc, arith::MulIOp::create(b, loc, index, numTiles), parts);
+    return ctx.add(range.begin, arith::MulIOp::create(b, loc, tiles, tileRows));
+  };
+  Value begin = partBegin(part);
+  Value end = ctx.min(partBegin(ctx.add(part, constant(1))), range.end);
+  return {begin, end};
+}
+
+SmallVector<Value> ForwardTileBuilder::forEachKVTile(KeyRange range, ValueRange init,
+                                                     BodyFn body) {
+  auto loop = scf::ForOp::create(
+      b, loc, range.begin, range.end, constant(schedule.getKvTile()), init,
+      [&](OpBuilder &, Location, Value key, ValueRange carried) {
+        scf::YieldOp::create(b, loc, body(key, carried));
+      });
+  loop->setAttr(kKVLoopAttr, b.getUnitAttr());
+  return SmallVector<Value>(loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+Value ForwardTileBuilder::loadQ() {
+  return LoadTileOp::create(b, loc, tileType(schedule.getQTile(), dimQK, elementType), op.getQ(),
+                            batch, rowBegin, head, Value(), FloatAttr());
+}
+
+Value ForwardTileBuilder::loadK(Value key) {
+  return op.getKv().loadTile(b, loc, tileType(schedule.getKvTile(), dimQK, elementType), op.getK(),
+                             op.getKvArgs(), batch, key, headKV, seqLenKV);
+}
+
+Value ForwardTileBuilder::loadV(Value key) {
+  return op.getKv().loadTile(b, loc, tileType(schedule.getKvTile(), dimV, elementType), op.getV(),
+                             op.getKvArgs(), batch, key, headKV, seqLenKV);
+}
+
+/// s = Q K^T, then the score region.
+Value ForwardTileBuilder::scores(Value q, Value k, Value key) {
+  TileType type = tileType(schedule.getQTile(), schedule.getKvTile(), b.getF32Type());
+  Value s = TileMmaOp::create(b, loc, q, k, fill(type, 0.0f), /*transpose_b=*/true);
+  return op.hasScore() ? mapScores(s, key) : s;
+}
+
+/// s[i, j] = -inf where the mask or the end of the keys rejects (i, j).
+Value ForwardTileBuilder::mask(Value s, Value key) {
+  return MaskScoresOp::create(b, loc, s, rowBegin, key, seqLenQ, seqLenKV, op.getMaskArgs(),
+                              op.getMask());
+}
+
+Value ForwardTileBuilder::maskedScores(Value q, Value k, Value key) {
+  return mask(scores(q, k, key), key);
+}
+
+/// alibi: s - slope[h] |i + seq_len_kv - seq_len_q - j|
+static void expandAlibi(AlibiOp alibi, Value seqLenQ, Value seqLenKV) {
+  OpBuilder b(alibi);
+  Location loc = alibi.getLoc();
+  Value offset = arith::SubIOp::create(b, loc, seqLenKV, seqLenQ);
+  Value diagonal = arith::AddIOp::create(b, loc, alibi.getI(), offset);
+  Value distance = arith::SubIOp::create(b, loc, diagonal, alibi.getJ());
+  Value asInt = arith::IndexCastOp::create(b, loc, b.getI32Type(), distance);
+  Value asFloat = arith::SIToFPOp::create(b, loc, b.getF32Type(), asInt);
+  Value magnitude = math::AbsFOp::create(b, loc, asFloat);
+  Value slope = memref::LoadOp::create(b, loc, alibi.getSlopes(), alibi.getHead());
+  Value bias = arith::MulFOp::create(b, loc, slope, magnitude);
+  alibi.getResult().replaceAllUsesWith(
+      arith::SubFOp::create(b, loc, alibi.getScore(), bias).getResult());
+  alibi.erase();
+}
+
+/// The op's region takes (s, b, h, i, j); the tile op's takes (s, i, j) and sees b and h
+/// as values of the CTA.
+Value ForwardTileBuilder::mapScores(Value s, Value key) {
+  auto map = MapScoresOp::create(b, loc, s.getType(), s, rowBegin, key, op.getScale());
+  Block *body = b.createBlock(&map.getBody(), {},
+                              {b.getF32Type(), b.getIndexType(), b.getIndexType()},
+                              {loc, loc, loc});
+  Block &region = op.getScore().front();
+  IRMapping mapping;
+  mapping.map(region.getArguments(), ValueRange{body->getArgument(0), batch, head,
+                                                body->getArgument(1), body->getArgument(2)});
+  for (Operation &inner : region)
+    b.clone(inner, mapping);
+  b.setInsertionPointAfter(map);
+  SmallVector<AlibiOp> alibis(body->getOps<AlibiOp>());
+  for (AlibiOp alibi : alibis)
+    expandAlibi(alibi, seqLenQ, seqLenKV);
+  return map;
+}
+
+Value ForwardTileBuilder::accumulate(Value p, Value v, Value acc) {
+  if (!elementType.isF32())
+    p = ConvertOp::create(b, loc, tileType(schedule.getQTile(), schedule.getKvTile(), elementType),
+                          p);
+  return TileMmaOp::create(b, loc, p, v, acc, /*transpose_b=*/false);
+}
+
+void ForwardTileBuilder::storeResult(Accumulator acc) {
+  TileType rowType = TileType::get({schedule.getQTile()}, b.getF32Type());
+  auto finalize =
+      FinalizeOp::create(b, loc, acc.o.getType(), rowType, acc.o, acc.state, softmaxScale);
+  Value o = op.getO(), lse = op.getLse();
+  if (part) {
+    o = partView(b, loc, o, part);
+    lse = partView(b, loc, lse, part);
+  }
+  StoreTileOp::create(b, loc, finalize.getOut(), o, batch, rowBegin, head);
+  if (lse)
+    StoreTileOp::create(b, loc, finalize.getLse(), lse, batch, rowBegin, head);
+}
+
+//===----------------------------------------------------------------------===//
+// Algorithms
+//===----------------------------------------------------------------------===//
+
+/// FlashAttention-2 (arXiv:2307.08691): one pass over the keys, unnormalized output
+/// rescaled when the maximum moves, one division at the end.
+void ForwardTileBuilder::buildFA2() {
+  Value q = loadQ();
+  Value o = fill(tileType(schedule.getQTile(), dimV, b.getF32Type()), 0.0f);
+  Type stateType = SoftmaxStateType::get(b.getContext(), schedule.getQTile(), Attribute());
+  Value state = SoftmaxInitOp::create(b, loc, stateType);
+  TileType rowType = TileType::get({schedule.getQTile()}, b.getF32Type());
+  SmallVector<Value> result =
+      forEachKVTile(visitedKeys(), {o, state}, [&](Value key, ValueRange carried) {
+        // S = mask(Q K^T)
+        Value k = loadK(key);
+        Value s = scores(q, k, key);
+        Value v = loadV(key);
+        s = mask(s, key);
+        // m' = max(m, rowmax S), P = exp(S - m'), l' = alpha l + rowsum P
+        auto update = SoftmaxUpdateOp::create(b, loc, carried[1].getType(), s.getType(), rowType,
+                                              carried[1], s, softmaxScale);
+        // O' = alpha O + P V
+        Value rescaled = RescaleOp::create(b, loc, carried[0], update.getAlpha());
+        return SmallVector<Value>{accumulate(update.getP(), v, rescaled), update.getNewState()};
+      });
+  storeResult({result[0], result[1]});
+}
+
+/// Online normalizer calculation (arXiv:1805.02867): a pass for (m, l), a pass for O.
+void ForwardTileBuilder::buildTwoPass() {
+  Value q = loadQ();
+  Type stateType = SoftmaxStateType::get(b.getContext(), schedule.getQTile(), Attribute());
+  TileType rowType = TileType::get({schedule.getQTile()}, b.getF32Type());
+  KeyRange range = visitedKeys();
+  Value init = SoftmaxInitOp::create(b, loc, stateType);
+  Value state = forEachKVTile(range, init, [&](Value key, ValueRange carried) {
+    Value s = maskedScores(q, loadK(key), key);
+    auto update = SoftmaxUpdateOp::create(b, loc, stateType, s.getType(), rowType, carried[0], s,
+                                          softmaxScale);
+    return SmallVector<Value>{update.getNewState()};
+  })[0];
+  Value o = fill(tileType(schedule.getQTile(), dimV, b.getF32Type()), 0.0f);
+  o = forEachKVTile(range, o, [&](Value key, ValueRange carried) {
+    Value s = scores(q, loadK(key), key);
+    Value v = loadV(key);
+    s = mask(s, key);
+    // O' = O + exp(S - m) V
+    Value p = SoftmaxApplyOp::create(b, loc, state, s, softmaxScale);
+    return SmallVector<Value>{accumulate(p, v, carried[0])};
+  })[0];
+  storeResult({o, state});
+}
+
+/// Safe softmax in three passes: the maximum, the sum, the output.
+void ForwardTileBuilder::buildNaive() {
+  Value q = loadQ();
+  Type stateType = SoftmaxStateType::get(b.getContext(), schedule.getQTile(), Attribute());
+  KeyRange range = visitedKeys();
+  Value state = SoftmaxInitOp::create(b, loc, stateType);
+  state = forEachKVTile(range, state, [&](Value key, ValueRange carried) {
+    Value s = maskedScores(q, loadK(key), key);
+    return SmallVector<Value>{SoftmaxMaxOp::create(b, loc, carried[0], s, softmaxScale)};
+  })[0];
+  state = forEachKVTile(range, state, [&](Value key, ValueRange carried) {
+    Value s = maskedScores(q, loadK(key), key);
+    return SmallVector<Value>{SoftmaxSumOp::create(b, loc, carried[0], s, softmaxScale)};
+  })[0];
+  Value o = fill(tileType(schedule.getQTile(), dimV, b.getF32Type()), 0.0f);
+  o = forEachKVTile(range, o, [&](Value key, ValueRange carried) {
+    Value s = scores(q, loadK(key), key);
+    Value v = loadV(key);
+    s = mask(s, key);
+    Value p = SoftmaxApplyOp::create(b, loc, state, s, softmaxScale);
+    return SmallVector<Value>{accumulate(p, v, carried[0])};
+  })[0];
+  storeResult({o, state});
+}
+
+/// FlashAttention (arXiv:2205.14135): K/V tiles outside, Q tiles inside. Each (K/V tile, Q
+/// tile) pair merges its own normalized result into O and LSE in memory, which
+/// therefore must be f32.
+void ForwardTileBuilder::buildFA1() {
+  int64_t qTile = schedule.getQTile();
+  TileType outType = tileType(qTile, dimV, b.getF32Type());
+  TileType rowType = TileType::get({qTile}, b.getF32Type());
+  Type stateType = SoftmaxStateType::get(b.getContext(), qTile, Attribute());
+  FloatAttr minusInf = b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
+
+  Value zero = constant(0), step = constant(qTile);
+  auto forEachQTile = [&](auto body) {
+    scf::ForOp::create(b, loc, zero, seqLenQ, step, ValueRange{},
+                       [&](OpBuilder &, Location, Value row, ValueRange) {
+                         rowBegin = row;
+                         body();
+                         scf::YieldOp::create(b, loc);
+                       });
+  };
+  // O = 0, LSE = -inf
+  forEachQTile([&] {
+    StoreTileOp::create(b, loc, fill(outType, 0.0f), op.getO(), batch, rowBegin, head);
+    Value empty = FillOp::create(b, loc, rowType, minusInf);
+    StoreTileOp::create(b, loc, empty, op.getLse(), batch, rowBegin, head);
+  });
+  forEachKVTile({zero, seqLenKV}, {}, [&](Value key, ValueRange) {
+    Value k = loadK(key), v = loadV(key);
+    forEachQTile([&] {
+      Value s = maskedScores(loadQ(), k, key);
+      Value init = SoftmaxInitOp::create(b, loc, stateType);
+      auto update = SoftmaxUpdateOp::create(b, loc, stateType, s.getType(), rowType, init, s,
+                                            softmaxScale);
+      Value o = accumulate(update.getP(), v, fill(outType, 0.0f));
+      auto part = FinalizeOp::create(b, loc, outType, rowType, o, update.getNewState(),
+                                     softmaxScale);
+      // (O, LSE) = merge((O, LSE), (O_kv, LSE_kv))
+      Value oldO = LoadTileOp::create(b, loc, outType, op.getO(), batch, rowBegin, head, Value(),
+                                      FloatAttr());
+      Value oldLse = LoadTileOp::create(b, loc, rowType, op.getLse(), batch, rowBegin, head,
+                                        Value(), minusInf);
+      auto merged = MergeOp::create(b, loc, outType, rowType, oldO, oldLse, part.getOut(),
+                                    part.getLse());
+      StoreTileOp::create(b, loc, merged.getO(), op.getO(), batch, rowBegin, head);
+      StoreTileOp::create(b, loc, merged.getLse(), op.getLse(), batch, rowBegin, head);
+    });
+    return SmallVector<Value>{};
+  });
+}
+
+LogicalResult ForwardTileBuilder::build() {
+  bool isFA1 = schedule.getAlgorithm() == Algorithm::FA1;
+  if (isFA1) {
+    bool f32Out = cast<MemRefType>(op.getO().getType()).getElementType().isF32();
+    if (!f32Out || !op.getLse())
+      return op.emitOpError() << "algorithm = fa1 keeps its running output in o and lse: expected "
+                                 "an f32 o and an lse output; choose algorithm = fa2 instead";
+  }
+  if (schedule.getSplitKv() > 1 && !op.hasPartialOutputs())
+    return op.emitOpError() << "expected partial outputs for split_kv = " << schedule.getSplitKv()
+                            << "; run attn-split-kv first";
+  buildSizes();
+  SmallVector<OpFoldResult> bounds;
+  if (schedule.getSplitKv() > 1)
+    bounds.push_back(b.getIndexAttr(schedule.getSplitKv()));
+  bounds.append({batchSize, b.getIndexAttr(op.getHeadsQ())});
+  if (!isFA1)
+    bounds.push_back(numQTiles);
+
+  auto forall = scf::ForallOp::create(b, loc, bounds, ValueRange{}, std::nullopt);
+  forall->setAttr(kScheduleAttr, schedule);
+  forall->setAttr(kAlignmentAttr, b.getI64IntegerAttr(op.getAlignmentBytes()));
+  b.setInsertionPoint(forall.getTerminator());
+  bindCoordinates(forall.getInductionVars());
+  switch (schedule.getAlgorithm()) {
+  case Algorithm::Naive:
+    buildNaive();
+    break;
+  case Algorithm::TwoPass:
+    buildTwoPass();
+    break;
+  case Algorithm::FA1:
+    buildFA1();
+    break;
+  case Algorithm::FA2:
+    buildFA2();
+    break;
+  }
+  return success();
+}
+
+LogicalResult attn::lowerForward(ForwardOp op) {
+  ScheduleAttr schedule = op.getScheduleAttr();
+  if (!schedule)
+    return op.emitOpError() << "has no schedule; run attn-select-schedule first or pin one with "
+                               "schedule(...)";
+  OpBuilder builder(op);
+  if (failed(ForwardTileBuilder(op, schedule, builder).build()))
+    return failure();
+  op.erase();
+  return success();
+}

@@ -1,0 +1,19 @@
+//===- attn-opt.cpp - Runs attn passes and pipelines on a file ------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include <mlir/Tools/mlir-opt/MlirOptMain.h>
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<attn::AttnDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
+  attn::registerAttnPasses();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "attn: compiler for attention kernels\n", registry));
+}
