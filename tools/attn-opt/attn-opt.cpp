@@ -8,12 +8,15 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
+#include <mlir/Transforms/Passes.h>
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<attn::AttnDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
   attn::registerAttnPasses();
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "attn: compiler for attention kernels\n", registry));
 }
