@@ -98,7 +98,7 @@ SmallVector<Value> ForwardTileBuilder::forEachKVTile(KeyRange range, ValueRange 
       [&](OpBuilder &, Location, Value key, ValueRange carried) {
         scf::YieldOp::create(b, loc, body(key, carried));
       });
-  loop->setAttr(kKVLoopAttr, b.getUnitAttr());
+  loop->setAttr(kKVPassAttr, b.getI64IntegerAttr(numPasses++));
   return SmallVector<Value>(loop.getResults());
 }
 

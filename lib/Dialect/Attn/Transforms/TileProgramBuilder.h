@@ -82,6 +82,7 @@ private:
   /// What a score of the tile program must be multiplied by to be in natural units:
   /// the op's scale, or 1 after a score region, which sees scaled scores.
   mlir::Value softmaxScale;
+  int64_t numPasses = 0;
 };
 
 } // namespace attn

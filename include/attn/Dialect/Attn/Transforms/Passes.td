@@ -14,11 +14,77 @@ def AttnLowerToTiles : Pass<"attn-lower-to-tiles", "::mlir::func::FuncOp"> {
   let summary = "write the tile program of each problem op";
   let description = [{
     Replaces `attn.forward` and `attn.merge_states` by an `scf.forall` over CTAs whose
-    body is the tile program of the schedule's algorithm. The K/V loop of a masked
-    problem carries `attn.mask_ranges`: `attn-split-mask-ranges` peels it.
+    body is the tile program of the schedule's algorithm. Loops over K/V tiles carry
+    `attn.kv_pass`, the number of their pass over the keys.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::memref::MemRefDialect"];
+}
+
+def AttnSplitMaskRanges : Pass<"attn-split-mask-ranges", "::mlir::func::FuncOp"> {
+  let summary = "peel the tiles that need a mask test out of each K/V loop";
+  let description = [{
+    Asks the mask which keys every row of the Q tile sees, and splits the loop over
+    [lo, hi) in up to three: a masked loop, a loop without `attn.mask_scores` over the
+    tiles that lie wholly in that range, and a masked loop for the rest (the diagonal,
+    the ragged end).
+
+    ```mlir
+    scf.for %j = %lo to %hi step %c64 { ... attn.mask_scores ... }
+    // becomes
+    scf.for %j = %lo to %a step %c64 { ... attn.mask_scores ... } {attn.mask_class = "masked"}
+    scf.for %j = %a to %b step %c64 { ... } {attn.mask_class = "full"}
+    scf.for %j = %b to %hi step %c64 { ... attn.mask_scores ... } {attn.mask_class = "masked"}
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def AttnInsertPipes : Pass<"attn-insert-pipes", "::mlir::func::FuncOp"> {
+  let summary = "load Q, K and V tiles ahead of use through pipes in shared memory";
+  let description = [{
+    Replaces the loads of a K/V loop by waits on pipes of `stages` buffers, and starts
+    the copies that fill them earlier: after the barrier of a wait, every warp has
+    passed its last read of the tile before, so its buffer is free and the copy into it
+    is started there (`synced`). Groups are committed in a fixed order, one for each
+    tile, so that each wait knows how many younger groups may still be in flight.
+
+    ```mlir
+    %k = attn.load_tile %K[%b, %j, %h] limit(%n) ...
+    // becomes, in the loop
+    %k = attn.pipe_wait %pk[%it] pending(0) ...
+    attn.pipe_acquire %pv[%it] synced
+    scf.if %more { attn.copy_tile %V[%b, %j, %h] limit(%n) into %pv[%it] ... }
+    attn.pipe_commit %pv
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def AttnVerifyPipes : Pass<"attn-verify-pipes", "::mlir::func::FuncOp"> {
+  let summary = "check that pipes are used as their protocol says";
+  let description = [{
+    Every copy into a pipe lies between an acquire and a commit of the same pipe and
+    iteration; every pipe that is filled is waited for; every wait is followed by a
+    release; no pipe is used outside the CTA loop that created it.
+  }];
+}
+
+def AttnAssignLayouts : Pass<"attn-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "decide where each tile lives: shared memory or mma fragments";
+  let description = [{
+    Gives every tile, softmax state and pipe type of a CTA loop its layout: buffers of
+    pipes `#attn.shared`, everything else `#attn.fragment`, split over the warps as the
+    schedule's `warp_split` says.
+  }];
+}
+
+def AttnAllocateSmem : Pass<"attn-allocate-smem", "::mlir::func::FuncOp"> {
+  let summary = "place pipes and scratch buffers in shared memory";
+  let description = [{
+    Sets the offset of every pipe (1024-byte aligned) and, on the CTA loop, the total
+    number of bytes as `attn.smem_bytes`. The epilogue's scratch overlays the pipes.
+  }];
 }
 
 #endif // ATTN_TRANSFORMS_PASSES
