@@ -92,7 +92,7 @@ class Encoder:
         return centered / scale * self._weight(name + ".weight") + self._weight(name + ".bias")
 
     def tokenize(self, texts):
-        """Token ids [batch, seq]; refuses texts of unequal length, because one would need padding."""
+        """Token ids [batch, seq]; refuses texts of unequal length: one would need padding."""
         ids = [self.tokenizer.encode(text).ids for text in texts]
         lengths = sorted({len(row) for row in ids})
         if len(lengths) != 1:
