@@ -1,0 +1,190 @@
+"""benchmarks/attn_artifact.py against a driver that records what it is asked."""
+
+import copy
+import ctypes
+import hashlib
+import json
+import struct
+
+import attn_artifact
+import numpy as np
+import pytest
+
+MANIFEST = {
+    "schema": 1,
+    "chip": "sm_80",
+    "payload": "ptx",
+    "compiler": "test",
+    "problem": "attn.forward",
+    "min_driver": 0,
+    "arguments": [
+        {"name": "q", "kind": "memref", "type": "f32", "shape": [-1, -1, 4, 8], "align": 16},
+        {"name": "o", "kind": "memref", "type": "f32", "shape": [-1, -1, 4, 8], "align": 16},
+        {"name": "scale", "kind": "f32"},
+    ],
+    "equal_sizes": [[{"arg": 0, "dim": 1}, {"arg": 1, "dim": 1}]],
+    "workspaces": [],
+    "kernels": [
+        {
+            "name": "forward",
+            "grid": [{"arg": 0, "dim": 1, "div": 64}, {"arg": 0, "dim": 0, "div": 1}, 4],
+            "threads": 128,
+            "static_shared": 0,
+            "dynamic_shared": 65536,
+            "registers": -1,
+            "arguments": [0, 1, 2],
+        }
+    ],
+}
+
+
+def pack(manifest=None, payload=b".version 8.0\n", schema=1):
+    key = b"0" * 64
+    text = json.dumps(manifest or MANIFEST).encode()
+    header = b"ATTNKRN\n" + struct.pack("<IIQQQ", schema, 0, len(key), len(text), len(payload))
+    body = key + text + payload
+    return header + hashlib.sha256(header + body).digest() + body
+
+
+class Tensor:
+    """As much of a PyTorch tensor as the loader looks at."""
+
+    def __init__(self, array):
+        self.array = array
+        self.dtype = f"torch.{array.dtype}"
+        self.shape = array.shape
+
+    def stride(self):
+        return tuple(step // self.array.itemsize for step in self.array.strides)
+
+    def data_ptr(self):
+        return self.array.__array_interface__["data"][0]
+
+
+def tensor(*shape, offset=0):
+    """Zeros at an address that is a multiple of 16 plus `offset` bytes."""
+    count = int(np.prod(shape))
+    base = np.zeros(count + 8, np.float32)
+    begin = (-base.__array_interface__["data"][0] % 16 + offset) // 4
+    return Tensor(base[begin : begin + count].reshape(shape))
+
+
+class FakeCuda:
+    def __init__(self):
+        self.launches = []
+        self.attributes = []
+        self.fail = None
+
+    def __getattr__(self, name):
+        if not name.startswith("cu"):
+            raise AttributeError(name)
+        return lambda *arguments: 1 if name == self.fail else 0
+
+    def cuGetErrorString(self, result, text):
+        text._obj.value = b"invalid image"
+        return 0
+
+    def cuModuleLoadData(self, module, image):
+        self.image = image.value
+        return 1 if self.fail == "cuModuleLoadData" else 0
+
+    def cuFuncSetAttribute(self, function, attribute, value):
+        self.attributes.append((attribute, value))
+        return 0
+
+    def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
+        words = [ctypes.c_uint64.from_address(p).value for p in parameters[:-1]]
+        scale = ctypes.c_float.from_address(parameters[len(parameters) - 1]).value
+        self.launches.append(((gx, gy, gz), (bx, by, bz), shared, stream.value, words, scale))
+        return 0
+
+
+@pytest.fixture
+def cuda():
+    return FakeCuda()
+
+
+def load(cuda, manifest=None):
+    artifact = attn_artifact.parse_artifact(pack(manifest))
+    return attn_artifact.Function(artifact, driver=attn_artifact.Driver(cuda))
+
+
+def test_launch_passes_expanded_descriptors(cuda):
+    q, o = tensor(2, 100, 4, 8), tensor(2, 100, 4, 8)
+    load(cuda).bind(q=q, o=o, scale=0.5).launch(stream=77)
+    [(grid, block, shared, stream, words, scale)] = cuda.launches
+    assert (grid, block, shared, stream) == ((16, 1, 1), (128, 1, 1), 65536, 77)
+    shape, strides = [2, 100, 4, 8], [3200, 32, 8, 1]
+    assert words == [
+        *[q.data_ptr(), q.data_ptr(), 0, *shape, *strides],
+        *[o.data_ptr(), o.data_ptr(), 0, *shape, *strides],
+    ]
+    assert scale == 0.5
+    assert cuda.attributes == [(8, 65536)]
+    assert cuda.image == b".version 8.0\n"
+
+
+def test_empty_grid_launches_nothing(cuda):
+    load(cuda).bind(q=tensor(2, 0, 4, 8), o=tensor(2, 0, 4, 8), scale=1.0).launch(0)
+    assert cuda.launches == []
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (dict(q=tensor(2, 9, 4, 8)), "expected the arguments"),
+        (dict(q=tensor(2, 9, 3, 8)), r"argument 'q': expected shape \['\?', '\?', 4, 8\]"),
+        (dict(q=tensor(9, 4, 8)), "argument 'q': expected shape"),
+        (dict(q=Tensor(np.zeros((2, 9, 4, 8)))), "argument 'q': expected float32, got float64"),
+        (dict(q=tensor(2, 9, 4, 8, offset=4)), "multiples of 16 bytes"),
+        (dict(q=Tensor(tensor(2, 9, 8, 4).array.swapaxes(2, 3))), "contiguous last dimension"),
+        (dict(q=tensor(2, 10, 4, 8)), r"expected equal sizes of q.size\(1\), o.size\(1\)"),
+        (dict(scale=tensor(1)), "argument 'scale': expected a number, got Tensor"),
+    ],
+)
+def test_bad_call(cuda, arguments, message):
+    call = dict(q=tensor(2, 9, 4, 8), o=tensor(2, 9, 4, 8), scale=1.0) | arguments
+    if message == "expected the arguments":
+        del call["scale"]
+    with pytest.raises(attn_artifact.ArtifactError, match=message):
+        load(cuda).bind(**call)
+
+
+def test_driver_error_names_the_call(cuda):
+    cuda.fail = "cuModuleLoadData"
+    with pytest.raises(RuntimeError, match=r"cuModuleLoadData: invalid image \(1\)"):
+        load(cuda)
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (b"", "not an attn artifact"),
+        (b".version 8.0\n" * 20, "not an attn artifact"),
+        (pack(schema=2), "expected artifact schema 1, got 2"),
+        (pack()[:-1], "lengths do not add up"),
+        (pack()[:-1] + b"x", "do not match their digest"),
+    ],
+)
+def test_bad_file(data, message):
+    with pytest.raises(attn_artifact.ArtifactError, match=message):
+        attn_artifact.parse_artifact(data)
+
+
+def test_workspaces_follow_the_arguments(cuda):
+    manifest = copy.deepcopy(MANIFEST)
+    manifest["workspaces"] = [{"type": "f32", "shape": [[{"arg": 0, "dim": 1, "div": 64}], [8]]}]
+    manifest["kernels"][0]["arguments"] = [3, 2]
+    function = load(cuda, manifest)
+    made = []
+
+    def allocate(workspace, values):
+        shape = [attn_artifact.evaluate(size, values) for size in workspace["shape"]]
+        made.append(tensor(*shape))
+        return made[-1]
+
+    function._allocate = allocate
+    function.bind(q=tensor(2, 100, 4, 8), o=tensor(2, 100, 4, 8), scale=2.0).launch(0)
+    [(_, _, _, _, words, scale)] = cuda.launches
+    assert words == [made[0].data_ptr(), made[0].data_ptr(), 0, 2, 8, 8, 1]
+    assert scale == 2.0
