@@ -40,8 +40,7 @@ struct DeviceInfo {
   std::string chip() const;
 };
 
-/// The loaded driver. Immutable after load, usable from any thread; it stays
-/// loaded while anything that uses it lives.
+/// The loaded driver. Immutable after load, usable from any thread.
 class CudaDriver {
 public:
   using Ptr = std::shared_ptr<const CudaDriver>;
@@ -55,7 +54,6 @@ public:
   /// The same with entry points that the caller provides.
   static Expected<Ptr> create(const cuda::CudaApi &api, int requiredVersion = kMinDriverVersion);
 
-  ~CudaDriver();
   CudaDriver(const CudaDriver &) = delete;
   CudaDriver &operator=(const CudaDriver &) = delete;
 
@@ -76,7 +74,6 @@ private:
   Status initialize(int requiredVersion);
 
   cuda::CudaApi table;
-  void *library = nullptr;
   int driverVersion = 0;
   int devices = 0;
 };

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@ namespace attn::rt {
 /// A raw SHA-256 digest.
 using Digest = std::array<uint8_t, 32>;
 
-/// SHA-256 of `bytes`.
-Digest sha256(std::string_view bytes);
+/// SHA-256 of the concatenation of `parts`.
+Digest sha256(std::initializer_list<std::string_view> parts);
 
 /// Lower-case hexadecimal text of `digest`: 64 characters.
 std::string toHex(const Digest &digest);
