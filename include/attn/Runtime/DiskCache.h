@@ -37,7 +37,8 @@ Expected<std::string> defaultCacheDir(std::string_view flagValue = {});
 struct DiskCacheOptions {
   std::string directory;
   /// Bytes the entries may take; after a write the least recently used ones above
-  /// it go. 0 means no bound.
+  /// it go, and an entry larger than that is not stored. 0 means no bound. Other
+  /// processes that write at the same time may exceed it for a while.
   uint64_t maxBytes = uint64_t(1) << 30;
   /// Read-only cache directories, asked in order after `directory`.
   std::vector<std::string> packs;
@@ -117,17 +118,24 @@ public:
   Expected<PruneReport> clear();
 
 private:
+  std::string root() const;
   Status checkTrusted() const;
   Status store(std::string_view key, const std::string &bytes) const;
-  void applyBound(std::string_view keep) const;
-  std::optional<Artifact> read(const std::string &root, std::string_view key, bool isPack);
+  void applyBound(std::string_view keep, uint64_t written);
+  PruneReport removeAbandoned() const;
+  PruneReport removeOldest(std::vector<CacheEntry> entries, uint64_t maxBytes,
+                           std::string_view keep) const;
+  std::optional<Artifact> read(const std::string &tree, std::string_view key, bool isPack);
   void warn(const std::string &message) const;
 
   DiskCacheOptions options;
   std::atomic<bool> usable{true};
   std::atomic<bool> writable{true};
   std::mutex warnedMutex;
-  std::set<std::string, std::less<>> warnedKeys;
+  std::set<std::string, std::less<>> warnedPaths;
+  std::mutex boundMutex;
+  /// Bytes that may still be written before the directory is looked at again.
+  uint64_t slack = 0;
 };
 
 } // namespace attn::rt

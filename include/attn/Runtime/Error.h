@@ -33,6 +33,8 @@ struct Error {
   std::string message;
 };
 
+/// A T or an Error. Some releases of tl::expected cannot assign to an Expected
+/// whose T moves but does not copy; construct those in place.
 template <class T> using Expected = tl::expected<T, Error>;
 
 /// Success or an Error.

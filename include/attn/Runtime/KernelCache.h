@@ -91,6 +91,7 @@ private:
   std::unique_ptr<DiskCache> store;
   Metrics &metrics;
   Options options;
+  Counter &memoryHits; ///< Named once: it is on the warm path.
   mutable std::shared_mutex mapMutex;
   KeyMap<LoadedArtifactPtr> ready;
   std::mutex flightMutex;

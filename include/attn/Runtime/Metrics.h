@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +30,7 @@ inline constexpr std::string_view kMemoryHits = "cache.memory.hits";
 inline constexpr std::string_view kDiskHits = "cache.disk.hits";
 inline constexpr std::string_view kMisses = "cache.misses";
 inline constexpr std::string_view kWaits = "cache.waits"; ///< Joined another thread's compile.
+inline constexpr std::string_view kCompiles = "compile.count";
 inline constexpr std::string_view kCompileMicros = "compile.us";
 /// Followed by the reason: "fallback.head_dim 71 is no multiple of 8".
 inline constexpr std::string_view kFallbackPrefix = "fallback.";
@@ -43,7 +43,7 @@ public:
   Counter &counter(std::string_view name);
   /// Counts a problem that a fast path declined, by reason.
   void fallback(std::string_view reason);
-  /// Adds a compile's time and counts it under "compile.count".
+  /// Counts a compile and its time.
   void compiled(std::chrono::nanoseconds time);
 
   /// {"cache":{"memory_hits":..,"disk_hits":..,"misses":..,"waits":..},
