@@ -1,0 +1,143 @@
+//===- DiskCache.h - Artifacts on disk ------------------------------------===//
+//
+// One file per entry, DIR/v<schema>/<first two digits of key>/<key>.attn, in the
+// format of Artifact.h. Entries are written to a private file in the same tree,
+// flushed and renamed into place, so a reader sees all of an entry or none. No
+// failure of the cache is a failure of the caller: reading answers "miss" and
+// writing gives up, each with at most one warning.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUNTIME_DISKCACHE_H
+#define ATTN_RUNTIME_DISKCACHE_H
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/Runtime/Artifact.h"
+#include "attn/Runtime/Error.h"
+
+namespace attn::rt {
+
+/// Where the cache lies: `flagValue` when given, else $ATTN_CACHE_DIR, else
+/// $XDG_CACHE_HOME/attn, else ~/.cache/attn. Empty values count as not given, and
+/// so does an XDG_CACHE_HOME that is no absolute path. For tools: nothing else in
+/// the library reads the environment. Unavailable when there is no home directory.
+Expected<std::string> defaultCacheDir(std::string_view flagValue = {});
+
+struct DiskCacheOptions {
+  std::string directory;
+  /// Bytes the entries may take; after a write the least recently used ones above
+  /// it go, and an entry larger than that is not stored. 0 means no bound. Other
+  /// processes that write at the same time may exceed it for a while.
+  uint64_t maxBytes = uint64_t(1) << 30;
+  /// Read-only cache directories, asked in order after `directory`.
+  std::vector<std::string> packs;
+  /// Told about failures that the cache works around.
+  std::function<void(const std::string &message)> warn;
+};
+
+/// An entry as it lies on disk.
+struct CacheEntry {
+  std::string key;
+  std::string path;
+  uint64_t bytes = 0;
+  std::chrono::system_clock::time_point lastUse;
+};
+
+struct CacheStat {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  uint64_t maxBytes = 0;
+};
+
+struct VerifyReport {
+  uint64_t good = 0;
+  /// Path and what is wrong with it.
+  std::vector<std::pair<std::string, std::string>> bad;
+};
+
+struct PruneReport {
+  uint64_t entries = 0; ///< Removed entries and abandoned temporaries.
+  uint64_t bytes = 0;
+};
+
+/// Held while one process compiles a key, so that others can wait for its result.
+/// Released with the object or with the process.
+class CompileLock {
+public:
+  CompileLock() = default;
+  ~CompileLock();
+  CompileLock(CompileLock &&other) noexcept;
+  CompileLock &operator=(CompileLock &&other) noexcept;
+
+private:
+  friend class DiskCache;
+  int fd = -1;
+  std::string path;
+};
+
+/// Usable from any thread and by any number of processes on the same directory.
+class DiskCache {
+public:
+  explicit DiskCache(DiskCacheOptions options);
+
+  const std::string &directory() const { return options.directory; }
+
+  /// The entry of `key`, or nothing. Marks it as used now.
+  std::optional<Artifact> get(std::string_view key);
+
+  /// Stores an entry and applies the size bound. False when it was not stored;
+  /// the first failure warns, and no write is tried after it.
+  bool put(std::string_view key, const Artifact &artifact);
+
+  /// Waits until no other process holds the lock of `key`, at most `wait`. Busy
+  /// when the time is over, Unavailable when there is nothing to lock; the caller
+  /// compiles in both cases, since the lock only saves double work.
+  Expected<CompileLock> lock(std::string_view key, std::chrono::milliseconds wait);
+
+  /// The operations of `attnc cache`. A directory that does not exist is an empty
+  /// cache; one that cannot be read or must not be trusted is Unavailable.
+  Expected<std::vector<CacheEntry>> list() const; ///< Most recently used first.
+  Expected<CacheStat> stat() const;
+  Expected<VerifyReport> verify() const; ///< Reads every entry.
+  /// Removes temporaries and locks that nobody has touched for an hour, entries
+  /// that fail verification when `removeBad`, then the least recently used
+  /// entries until at most `maxBytes` remain.
+  Expected<PruneReport> prune(uint64_t maxBytes, bool removeBad = false);
+  /// Removes all entries; nothing but what the cache itself wrote.
+  Expected<PruneReport> clear();
+
+private:
+  std::string root() const;
+  Status checkTrusted() const;
+  Status store(std::string_view key, const std::string &bytes) const;
+  void applyBound(std::string_view keep, uint64_t written);
+  PruneReport removeAbandoned() const;
+  PruneReport removeOldest(std::vector<CacheEntry> entries, uint64_t maxBytes,
+                           std::string_view keep) const;
+  std::optional<Artifact> read(const std::string &tree, std::string_view key, bool isPack);
+  void warn(const std::string &message) const;
+
+  DiskCacheOptions options;
+  std::atomic<bool> usable{true};
+  std::atomic<bool> writable{true};
+  std::mutex warnedMutex;
+  std::set<std::string, std::less<>> warnedPaths;
+  std::mutex boundMutex;
+  /// Bytes that may still be written before the directory is looked at again.
+  uint64_t slack = 0;
+};
+
+} // namespace attn::rt
+
+#endif // ATTN_RUNTIME_DISKCACHE_H

@@ -1,0 +1,50 @@
+//===- Launch.h - Calling a loaded artifact -------------------------------===//
+
+#ifndef ATTN_RUNTIME_LAUNCH_H
+#define ATTN_RUNTIME_LAUNCH_H
+
+#include <span>
+
+#include "attn/Runtime/Arguments.h"
+#include "attn/Runtime/CudaContext.h"
+#include "attn/Runtime/Error.h"
+#include "attn/Runtime/Module.h"
+
+namespace attn::rt {
+
+/// Scratch memory for calls, kept between them and grown when a call needs more.
+/// One object serves one stream at a time: calls that may overlap need one each.
+class Workspace {
+public:
+  explicit Workspace(CudaContextPtr context) : context(std::move(context)) {}
+
+  /// Makes at least `bytes` available. Growing frees the old memory, which waits
+  /// for the kernels that use it; call this before capturing a graph.
+  Status reserve(size_t bytes);
+  size_t capacity() const { return buffer.size(); }
+  void *data() const { return buffer.data(); }
+  const CudaContext &owner() const { return *context; }
+
+private:
+  CudaContextPtr context;
+  DeviceBuffer buffer;
+};
+
+struct LaunchOptions {
+  cuda::Stream stream = nullptr;
+  /// Ask the driver whether every tensor lies on the module's device, and refuse
+  /// with a message that names it otherwise. Turn off for memory that the device
+  /// reaches another way (peers, host memory mapped by the system).
+  bool checkPointers = true;
+};
+
+/// Checks `arguments` against the manifest, evaluates grids and workspaces and
+/// launches the kernels in order. Returns when all are submitted; an empty grid
+/// launches nothing and is no error. Nothing is launched unless every check
+/// passes. `workspace` belongs to the module's device.
+Status launch(const Module &module, std::span<const Argument> arguments, Workspace &workspace,
+              const LaunchOptions &options = {});
+
+} // namespace attn::rt
+
+#endif // ATTN_RUNTIME_LAUNCH_H

@@ -1,0 +1,43 @@
+//===- CacheLayout.h - Names inside a cache directory ---------------------===//
+
+#ifndef ATTN_LIB_RUNTIME_CACHELAYOUT_H
+#define ATTN_LIB_RUNTIME_CACHELAYOUT_H
+
+#include <string>
+#include <string_view>
+
+#include "attn/Runtime/Artifact.h"
+
+namespace attn::rt::cachelayout {
+
+inline constexpr std::string_view kEntrySuffix = ".attn";
+inline constexpr std::string_view kTempDirectory = "tmp";
+inline constexpr std::string_view kLockDirectory = "locks";
+
+/// Most bytes an entry may have; a larger file is none of ours.
+inline constexpr size_t kMaxEntryBytes = size_t(256) << 20;
+
+/// The tree of this version of the format inside a cache directory.
+inline std::string tree(const std::string &directory) {
+  return directory + "/v" + std::to_string(kArtifactSchema);
+}
+
+inline std::string shard(const std::string &tree, std::string_view key) {
+  return tree + "/" + std::string(key.substr(0, 2));
+}
+
+inline std::string entry(const std::string &tree, std::string_view key) {
+  return shard(tree, key) + "/" + std::string(key) + std::string(kEntrySuffix);
+}
+
+inline std::string temporaries(const std::string &tree) {
+  return tree + "/" + std::string(kTempDirectory);
+}
+
+inline std::string locks(const std::string &tree) {
+  return tree + "/" + std::string(kLockDirectory);
+}
+
+} // namespace attn::rt::cachelayout
+
+#endif // ATTN_LIB_RUNTIME_CACHELAYOUT_H

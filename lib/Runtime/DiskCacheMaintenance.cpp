@@ -1,0 +1,208 @@
+//===- DiskCacheMaintenance.cpp - Listing, checking and emptying ----------===//
+
+#include "attn/Runtime/DiskCache.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "CacheLayout.h"
+#include "FileUtils.h"
+#include "attn/Runtime/Hash.h"
+
+namespace attn::rt {
+
+/// Names in a directory; none when it does not exist.
+static Expected<std::vector<std::string>> namesIn(const std::string &directory) {
+  std::vector<std::string> names;
+  std::error_code problem;
+  std::filesystem::directory_iterator it(directory, problem), end;
+  for (; !problem && it != end; it.increment(problem))
+    names.push_back(it->path().filename().string());
+  if (problem && problem != std::errc::no_such_file_or_directory)
+    return fail(ErrorCode::Unavailable, "cannot list '" + directory + "': " + problem.message());
+  return names;
+}
+
+/// The key in an entry's file name, empty for any other file.
+static std::string_view keyOf(std::string_view name) {
+  if (!name.ends_with(cachelayout::kEntrySuffix))
+    return {};
+  name.remove_suffix(cachelayout::kEntrySuffix.size());
+  return isKey(name) ? name : std::string_view();
+}
+
+static std::chrono::system_clock::time_point lastUse(const struct stat &info) {
+  using namespace std::chrono;
+  return system_clock::time_point(duration_cast<system_clock::duration>(
+      seconds(info.st_mtim.tv_sec) + nanoseconds(info.st_mtim.tv_nsec)));
+}
+
+Expected<std::vector<CacheEntry>> DiskCache::list() const {
+  if (Status trusted = checkTrusted(); !trusted)
+    return fail(trusted.error());
+  Expected<std::vector<std::string>> shards = namesIn(root());
+  if (!shards)
+    return fail(shards.error());
+  std::vector<CacheEntry> entries;
+  for (const std::string &shard : *shards) {
+    if (shard.size() != 2)
+      continue;
+    const std::string directory = root() + "/" + shard;
+    Expected<std::vector<std::string>> names = namesIn(directory);
+    if (!names)
+      return fail(names.error());
+    for (const std::string &name : *names) {
+      const std::string_view key = keyOf(name);
+      const std::string path = directory + "/" + name;
+      struct stat info;
+      // Gone in the meantime is as good as never there.
+      if (key.empty() || ::lstat(path.c_str(), &info) != 0)
+        continue;
+      entries.push_back(
+          {std::string(key), path, static_cast<uint64_t>(info.st_size), lastUse(info)});
+    }
+  }
+  std::sort(entries.begin(), entries.end(), [](const CacheEntry &a, const CacheEntry &b) {
+    return std::tie(b.lastUse, a.key) < std::tie(a.lastUse, b.key);
+  });
+  return entries;
+}
+
+Expected<CacheStat> DiskCache::stat() const {
+  Expected<std::vector<CacheEntry>> entries = list();
+  if (!entries)
+    return fail(entries.error());
+  CacheStat result;
+  result.maxBytes = options.maxBytes;
+  for (const CacheEntry &entry : *entries) {
+    ++result.entries;
+    result.bytes += entry.bytes;
+  }
+  return result;
+}
+
+/// What is wrong with an entry's file; nothing when it is good or gone.
+static Status verifyEntry(const CacheEntry &entry) {
+  FileDescriptor file(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.valid()) {
+    if (errno == ENOENT)
+      return {};
+    return systemFailure("open", entry.path, errno);
+  }
+  Expected<std::string> bytes = readAll(file.get(), entry.path, cachelayout::kMaxEntryBytes);
+  if (!bytes)
+    return fail(bytes.error());
+  if (Expected<Artifact> artifact = deserialize(*bytes, entry.key); !artifact)
+    return fail(artifact.error());
+  return {};
+}
+
+Expected<VerifyReport> DiskCache::verify() const {
+  Expected<std::vector<CacheEntry>> entries = list();
+  if (!entries)
+    return fail(entries.error());
+  VerifyReport report;
+  for (const CacheEntry &entry : *entries) {
+    if (Status status = verifyEntry(entry); !status)
+      report.bad.emplace_back(entry.path, status.error().message);
+    else
+      ++report.good;
+  }
+  return report;
+}
+
+/// Whether nobody has touched the file for an hour. Younger ones may belong to a
+/// process at work.
+static bool isAbandoned(const std::string &path, uint64_t &bytes) {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+    return false;
+  bytes = static_cast<uint64_t>(info.st_size);
+  return std::chrono::system_clock::now() - lastUse(info) > std::chrono::hours(1);
+}
+
+PruneReport DiskCache::removeAbandoned() const {
+  PruneReport report;
+  auto sweep = [&](const std::string &directory, bool areLocks) {
+    Expected<std::vector<std::string>> names = namesIn(directory);
+    if (!names)
+      return;
+    for (const std::string &name : *names) {
+      const std::string path = directory + "/" + name;
+      uint64_t bytes = 0;
+      if (!isAbandoned(path, bytes))
+        continue;
+      FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+      const bool held = areLocks && (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0);
+      if (held || ::unlink(path.c_str()) != 0)
+        continue;
+      ++report.entries;
+      report.bytes += bytes;
+    }
+  };
+  sweep(cachelayout::temporaries(root()), /*areLocks=*/false);
+  sweep(cachelayout::locks(root()), /*areLocks=*/true);
+  return report;
+}
+
+PruneReport DiskCache::removeOldest(std::vector<CacheEntry> entries, uint64_t maxBytes,
+                                    std::string_view keep) const {
+  uint64_t total = 0;
+  for (const CacheEntry &entry : entries)
+    total += entry.bytes;
+  PruneReport report;
+  for (auto entry = entries.rbegin(); entry != entries.rend() && total > maxBytes; ++entry) {
+    if (entry->key == keep)
+      continue;
+    // Another process may have removed it; the room is free either way.
+    if (::unlink(entry->path.c_str()) != 0 && errno != ENOENT)
+      continue;
+    total -= entry->bytes;
+    report.bytes += entry->bytes;
+    ++report.entries;
+  }
+  return report;
+}
+
+Expected<PruneReport> DiskCache::prune(uint64_t maxBytes, bool removeBad) {
+  Expected<std::vector<CacheEntry>> entries = list();
+  if (!entries)
+    return fail(entries.error());
+  PruneReport report = removeAbandoned();
+  if (removeBad)
+    std::erase_if(*entries, [&](const CacheEntry &entry) {
+      if (verifyEntry(entry) || ::unlink(entry.path.c_str()) != 0)
+        return false;
+      ++report.entries;
+      report.bytes += entry.bytes;
+      return true;
+    });
+  const PruneReport oldest = removeOldest(std::move(*entries), maxBytes, /*keep=*/{});
+  report.entries += oldest.entries;
+  report.bytes += oldest.bytes;
+  return report;
+}
+
+Expected<PruneReport> DiskCache::clear() {
+  Expected<std::vector<CacheEntry>> entries = list();
+  if (!entries)
+    return fail(entries.error());
+  PruneReport report = removeAbandoned();
+  for (const CacheEntry &entry : *entries) {
+    if (::unlink(entry.path.c_str()) != 0) {
+      if (errno == ENOENT)
+        continue;
+      return systemFailure("remove", entry.path, errno);
+    }
+    ++report.entries;
+    report.bytes += entry.bytes;
+  }
+  return report;
+}
+
+} // namespace attn::rt

@@ -1,0 +1,49 @@
+//===- FileUtils.h - Small files, directories and descriptors -------------===//
+
+#ifndef ATTN_LIB_RUNTIME_FILEUTILS_H
+#define ATTN_LIB_RUNTIME_FILEUTILS_H
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attn/Runtime/Error.h"
+
+namespace attn::rt {
+
+/// A file descriptor that is closed with the object.
+class FileDescriptor {
+public:
+  explicit FileDescriptor(int fd = -1) : fd(fd) {}
+  ~FileDescriptor() {
+    if (fd >= 0)
+      ::close(fd);
+  }
+  FileDescriptor(FileDescriptor &&other) noexcept : fd(std::exchange(other.fd, -1)) {}
+  FileDescriptor &operator=(FileDescriptor &&) = delete;
+
+  bool valid() const { return fd >= 0; }
+  int get() const { return fd; }
+  int release() { return std::exchange(fd, -1); }
+
+private:
+  int fd;
+};
+
+/// Unavailable: "cannot WHAT 'PATH': reason of errno".
+tl::unexpected<Error> systemFailure(std::string_view what, const std::string &path, int error);
+
+/// Makes a directory and its parents, for this user alone.
+Status makeDirectories(const std::string &path);
+
+/// Everything from the descriptor's position; at most `limit` bytes.
+Expected<std::string> readAll(int fd, const std::string &path, size_t limit);
+
+Status writeAll(int fd, const std::string &path, std::string_view bytes);
+
+} // namespace attn::rt
+
+#endif // ATTN_LIB_RUNTIME_FILEUTILS_H

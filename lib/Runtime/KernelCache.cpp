@@ -1,0 +1,141 @@
+//===- KernelCache.cpp - Compiled kernels of this process -----------------===//
+
+#include "attn/Runtime/KernelCache.h"
+
+#include <condition_variable>
+#include <optional>
+#include <thread>
+
+#include "attn/Runtime/Hash.h"
+
+namespace attn::rt {
+
+Expected<Module::Ptr> LoadedArtifact::module(const CudaContextPtr &context) const {
+  std::lock_guard<std::mutex> guard(mutex);
+  Module::Ptr &slot = modules[context.get()];
+  if (slot)
+    return slot;
+  Expected<Module::Ptr> loaded = Module::load(context, content);
+  if (!loaded) {
+    modules.erase(context.get());
+    return loaded;
+  }
+  slot = *loaded;
+  return loaded;
+}
+
+/// One caller's work on a key, which others wait for.
+struct KernelCache::Flight {
+  const std::thread::id owner = std::this_thread::get_id();
+  std::mutex mutex;
+  std::condition_variable landed;
+  std::optional<Expected<LoadedArtifactPtr>> result;
+
+  Expected<LoadedArtifactPtr> wait() {
+    std::unique_lock<std::mutex> guard(mutex);
+    landed.wait(guard, [this] { return result.has_value(); });
+    return *result;
+  }
+
+  void land(const Expected<LoadedArtifactPtr> &value) {
+    std::lock_guard<std::mutex> guard(mutex);
+    result = value;
+    landed.notify_all();
+  }
+};
+
+KernelCache::KernelCache(std::unique_ptr<DiskCache> disk, Metrics &metrics, Options options)
+    : store(std::move(disk)), metrics(metrics), options(options),
+      memoryHits(metrics.counter(metric::kMemoryHits)) {}
+
+LoadedArtifactPtr KernelCache::find(std::string_view key) const {
+  std::shared_lock<std::shared_mutex> guard(mapMutex);
+  auto it = ready.find(key);
+  return it == ready.end() ? nullptr : it->second;
+}
+
+void KernelCache::clearMemory() {
+  std::unique_lock<std::shared_mutex> guard(mapMutex);
+  ready.clear();
+}
+
+Expected<LoadedArtifactPtr> KernelCache::get(std::string_view key, const Producer &produce) {
+  if (LoadedArtifactPtr found = find(key)) {
+    memoryHits.add();
+    return found;
+  }
+  if (!isKey(key))
+    return fail(ErrorCode::BadInput,
+                "expected a key of 64 hexadecimal digits, got '" + std::string(key) + "'");
+
+  std::shared_ptr<Flight> flight;
+  bool mine = false;
+  {
+    std::lock_guard<std::mutex> guard(flightMutex);
+    // A flight may have landed since the look above.
+    if (LoadedArtifactPtr found = find(key)) {
+      memoryHits.add();
+      return found;
+    }
+    std::shared_ptr<Flight> &slot = flights[std::string(key)];
+    if (!slot) {
+      slot = std::make_shared<Flight>();
+      mine = true;
+    }
+    flight = slot;
+  }
+  if (!mine) {
+    if (flight->owner == std::this_thread::get_id())
+      return fail(ErrorCode::Internal,
+                  "the producer of " + std::string(key) + " asked the cache for its own key");
+    metrics.counter(metric::kWaits).add();
+    return flight->wait();
+  }
+
+  Expected<LoadedArtifactPtr> result = fill(key, produce);
+  {
+    std::lock_guard<std::mutex> guard(flightMutex);
+    if (result) {
+      std::unique_lock<std::shared_mutex> mapGuard(mapMutex);
+      ready.emplace(key, *result);
+    }
+    flights.erase(flights.find(key));
+  }
+  flight->land(result);
+  return result;
+}
+
+Expected<LoadedArtifactPtr> KernelCache::fill(std::string_view key, const Producer &produce) {
+  auto fromDisk = [&]() -> LoadedArtifactPtr {
+    std::optional<Artifact> artifact = store ? store->get(key) : std::nullopt;
+    if (!artifact)
+      return nullptr;
+    metrics.counter(metric::kDiskHits).add();
+    return std::make_shared<LoadedArtifact>(std::string(key), std::move(*artifact),
+                                            LoadedArtifact::Origin::Disk);
+  };
+  if (LoadedArtifactPtr found = fromDisk())
+    return found;
+
+  // Held, busy or unavailable: we compile in any case, unless the wait was for
+  // somebody who has stored the entry by now.
+  std::optional<Expected<CompileLock>> lock;
+  if (store) {
+    lock.emplace(store->lock(key, options.processWait));
+    if (LoadedArtifactPtr found = fromDisk())
+      return found;
+  }
+
+  metrics.counter(metric::kMisses).add();
+  const auto start = std::chrono::steady_clock::now();
+  Expected<Artifact> artifact = produce();
+  metrics.compiled(std::chrono::steady_clock::now() - start);
+  if (!artifact)
+    return fail(artifact.error());
+  if (store)
+    store->put(key, *artifact);
+  return std::make_shared<LoadedArtifact>(std::string(key), std::move(*artifact),
+                                          LoadedArtifact::Origin::Compiled);
+}
+
+} // namespace attn::rt

@@ -1,0 +1,136 @@
+//===- Launch.cpp - Calling a loaded artifact -----------------------------===//
+
+#include "attn/Runtime/Launch.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace attn::rt {
+
+/// Blocks that a grid may have in its first dimension.
+static constexpr int64_t kMaxGrid = 2147483647;
+
+Status Workspace::reserve(size_t bytes) {
+  if (bytes <= buffer.size())
+    return {};
+  // Freed first: both at once might not fit.
+  buffer.reset();
+  Expected<DeviceBuffer> larger = DeviceBuffer::allocate(context, bytes);
+  if (!larger)
+    return fail(larger.error().code,
+                "workspace of " + std::to_string(bytes) + " bytes: " + larger.error().message);
+  buffer = std::move(*larger);
+  return {};
+}
+
+/// Refuses tensors that the driver does not know, or that lie on another device:
+/// a kernel that reads them would take the whole context down.
+static Status checkPlacement(const Module &module, std::span<const Argument> arguments) {
+  const DeviceInfo &device = module.context()->device();
+  const cuda::CudaApi &api = module.context()->driver().api();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto *tensor = std::get_if<TensorArg>(&arguments[i]);
+    if (!tensor || tensor->empty())
+      continue;
+    const std::string &name = module.manifest().arguments[i].name;
+    const std::string expected =
+        "argument '" + name + "': expected memory of device " + std::to_string(device.ordinal);
+    int ordinal = -1;
+    if (api.pointerGetAttribute(&ordinal, cuda::kPointerDeviceOrdinal,
+                                reinterpret_cast<uintptr_t>(tensor->data)) != cuda::kSuccess)
+      return fail(ErrorCode::BadInput,
+                  expected + ", got an address the CUDA driver does not know (host memory?); copy "
+                             "the tensor to the device");
+    if (ordinal >= 0 && ordinal != device.ordinal)
+      return fail(ErrorCode::BadInput, expected + ", got memory of device " +
+                                           std::to_string(ordinal) +
+                                           "; move the tensor, or load the kernel there");
+  }
+  return {};
+}
+
+static Expected<std::vector<int64_t>> evaluateGrids(const Manifest &manifest,
+                                                    std::span<const Argument> arguments) {
+  std::vector<int64_t> grids;
+  for (const KernelEntry &kernel : manifest.kernels) {
+    Expected<int64_t> grid = kernel.grid.evaluate(arguments);
+    if (!grid)
+      return fail(grid.error().code, "kernel '" + kernel.name + "': " + grid.error().message);
+    if (*grid > kMaxGrid)
+      return fail(ErrorCode::BadInput, "kernel '" + kernel.name + "' needs " +
+                                           std::to_string(*grid) + " blocks (" +
+                                           kernel.grid.text() + "), the limit is " +
+                                           std::to_string(kMaxGrid) + "; split the batch");
+    grids.push_back(*grid);
+  }
+  return grids;
+}
+
+/// The workspaces as tensors inside the allocation.
+static std::vector<TensorArg> placeWorkspaces(const WorkspaceLayout &layout,
+                                              const Workspace &workspace) {
+  std::vector<TensorArg> tensors;
+  for (const WorkspaceLayout::Slot &slot : layout.slots)
+    tensors.push_back(TensorArg::dense(static_cast<char *>(workspace.data()) + slot.offset,
+                                       slot.elementType, slot.shape));
+  return tensors;
+}
+
+Status launch(const Module &module, std::span<const Argument> arguments, Workspace &workspace,
+              const LaunchOptions &options) {
+  const Manifest &manifest = module.manifest();
+  const CudaContext &context = *module.context();
+  if (Status status = checkArguments(manifest, arguments); !status)
+    return status;
+  Expected<std::vector<int64_t>> grids = evaluateGrids(manifest, arguments);
+  if (!grids)
+    return fail(grids.error());
+  Expected<WorkspaceLayout> layout = layoutWorkspaces(manifest, arguments);
+  if (!layout)
+    return fail(layout.error());
+  if (std::all_of(grids->begin(), grids->end(), [](int64_t grid) { return grid == 0; }))
+    return {};
+  if (workspace.owner().device().ordinal != context.device().ordinal)
+    return fail(ErrorCode::BadInput,
+                "expected a workspace of device " + std::to_string(context.device().ordinal) +
+                    ", got one of device " + std::to_string(workspace.owner().device().ordinal));
+
+  CudaContext::Scope scope(context);
+  if (!scope.status())
+    return scope.status();
+  if (options.checkPointers)
+    if (Status status = checkPlacement(module, arguments); !status)
+      return status;
+  if (Status status = workspace.reserve(static_cast<size_t>(layout->bytes)); !status)
+    return status;
+  const std::vector<TensorArg> scratch = placeWorkspaces(*layout, workspace);
+
+  for (size_t i = 0; i < manifest.kernels.size(); ++i) {
+    const KernelEntry &kernel = manifest.kernels[i];
+    const int64_t grid = (*grids)[i];
+    if (grid == 0)
+      continue;
+    KernelParams params;
+    for (int32_t index : kernel.arguments) {
+      if (static_cast<size_t>(index) < arguments.size())
+        params.add(arguments[index]);
+      else
+        params.add(scratch[index - arguments.size()]);
+    }
+    cuda::Result result =
+        context.driver().api().launchKernel(module.function(i), static_cast<unsigned>(grid), 1, 1,
+                                            static_cast<unsigned>(kernel.threads), 1, 1,
+                                            static_cast<unsigned>(kernel.dynamicSharedBytes),
+                                            options.stream, params.pointers(), nullptr);
+    if (Status status = context.driver().check(
+            result, "launching kernel '" + kernel.name + "' (" + std::to_string(grid) +
+                        " blocks of " + std::to_string(kernel.threads) + " threads, " +
+                        std::to_string(kernel.dynamicSharedBytes) +
+                        " bytes of dynamic shared memory)");
+        !status)
+      return status;
+  }
+  return {};
+}
+
+} // namespace attn::rt
