@@ -1,0 +1,74 @@
+//===- AllocateSmem.cpp - Places pipes in shared memory -------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Transforms/SharedMemory.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace attn {
+#define GEN_PASS_DEF_ATTNALLOCATESMEM
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+static int64_t elementBytes(TileType tile) {
+  return tile.getElementType().getIntOrFloatBitWidth() / 8;
+}
+
+/// Scratch that an op of the epilogue or the generic path needs while no copy is in flight.
+static int64_t scratchBytes(Operation *op) {
+  // Row tiles on their way to 16-byte stores.
+  if (auto store = dyn_cast<StoreTileOp>(op)) {
+    TileType tile = store.getTile().getType();
+    Type stored = cast<MemRefType>(store.getDest().getType()).getElementType();
+    if (tile.getRank() != 2 || stored.isF32())
+      return 0;
+    return sharedTileBytes(tile.getRows(), tile.getCols(), stored.getIntOrFloatBitWidth() / 8);
+  }
+  // The merge over warps: one output tile, and m and l of every warp.
+  if (auto finalize = dyn_cast<FinalizeOp>(op)) {
+    auto layout = cast<FragmentLayoutAttr>(finalize.getAcc().getType().getLayout());
+    if (layout.getSplit() != FragmentSplit::Partial)
+      return 0;
+    TileType tile = finalize.getAcc().getType();
+    return llvm::alignTo(tile.getRows() * tile.getCols() * 4, kSmemAlignment) +
+           layout.getWarps() * tile.getRows() * 2 * 4;
+  }
+  return 0;
+}
+
+static void allocate(scf::ForallOp forall) {
+  Builder b(forall.getContext());
+  int64_t used = 0, scratch = 0;
+  forall.walk([&](Operation *op) {
+    scratch = std::max(scratch, scratchBytes(op));
+    auto create = dyn_cast<PipeCreateOp>(op);
+    if (!create)
+      return;
+    create.setOffset(used);
+    PipeType pipe = create.getPipe().getType();
+    TileType tile = pipe.getTile();
+    used += pipe.getStages() *
+            sharedTileBytes(tile.getRows(), tile.getCols(), elementBytes(tile));
+  });
+  forall->setAttr(kSmemBytesAttr, b.getI64IntegerAttr(std::max(used, scratch)));
+}
+
+namespace {
+
+struct AllocateSmem : attn::impl::AttnAllocateSmemBase<AllocateSmem> {
+  void runOnOperation() override {
+    getOperation().walk([](scf::ForallOp forall) {
+      if (forall->hasAttr(kScheduleAttr))
+        allocate(forall);
+    });
+  }
+};
+
+} // namespace

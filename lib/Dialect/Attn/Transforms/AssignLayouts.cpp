@@ -1,0 +1,128 @@
+//===- AssignLayouts.cpp - Decides where each tile lives ------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Transforms/SharedMemory.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace attn {
+#define GEN_PASS_DEF_ATTNASSIGNLAYOUTS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+namespace {
+
+class LayoutAssigner {
+public:
+  explicit LayoutAssigner(scf::ForallOp forall)
+      : forall(forall), schedule(forall->getAttrOfType<ScheduleAttr>(kScheduleAttr)),
+        byKeys(schedule.getWarpSplit() == WarpSplit::Keys) {}
+
+  LogicalResult run();
+
+private:
+  /// Marks scores and what is computed from them element by element.
+  void collectScoreTiles();
+  Type layoutType(Value value);
+  FragmentLayoutAttr fragment(FragmentRole role, FragmentSplit split) {
+    return FragmentLayoutAttr::get(forall.getContext(), role, schedule.getWarps(), split);
+  }
+  TileType inSharedMemory(TileType tile) {
+    return tile.withLayout(sharedLayoutFor(forall.getContext(), tile.getCols(),
+                                           tile.getElementType().getIntOrFloatBitWidth() / 8));
+  }
+
+  scf::ForallOp forall;
+  ScheduleAttr schedule;
+  bool byKeys;
+  llvm::SmallDenseSet<Value> scoreTiles;
+};
+
+} // namespace
+
+void LayoutAssigner::collectScoreTiles() {
+  forall.walk([&](Operation *op) {
+    if (auto mma = dyn_cast<TileMmaOp>(op); mma && mma.getTransposeB()) {
+      scoreTiles.insert(mma.getAcc());
+      scoreTiles.insert(mma.getResult());
+    } else if (auto update = dyn_cast<SoftmaxUpdateOp>(op)) {
+      scoreTiles.insert(update.getP());
+    } else if (isa<MapScoresOp, MaskScoresOp, SoftmaxApplyOp>(op)) {
+      scoreTiles.insert(op->getResult(0));
+    } else if (auto convert = dyn_cast<ConvertOp>(op)) {
+      if (scoreTiles.contains(convert.getTile()))
+        scoreTiles.insert(convert.getResult());
+    }
+  });
+}
+
+/// The type of `value` with its layout; the type itself where it has none.
+Type LayoutAssigner::layoutType(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (auto pipe = dyn_cast<PipeType>(value.getType()))
+    return PipeType::get(pipe.getContext(), inSharedMemory(pipe.getTile()), pipe.getStages());
+  if (auto state = dyn_cast<SoftmaxStateType>(value.getType()))
+    return SoftmaxStateType::get(
+        state.getContext(), state.getRows(),
+        fragment(FragmentRole::Acc, byKeys ? FragmentSplit::Partial : FragmentSplit::Rows));
+  auto tile = dyn_cast<TileType>(value.getType());
+  if (!tile)
+    return value.getType();
+  if (isa_and_nonnull<PipeWaitOp>(def))
+    return inSharedMemory(tile);
+
+  FragmentRole role = FragmentRole::Acc;
+  FragmentSplit split = byKeys ? FragmentSplit::Partial : FragmentSplit::Rows;
+  if (isa_and_nonnull<LocalLoadOp>(def))
+    role = FragmentRole::A;
+  if (scoreTiles.contains(value)) {
+    if (isa_and_nonnull<ConvertOp>(def))
+      role = FragmentRole::A;
+    if (byKeys)
+      split = FragmentSplit::Cols;
+  }
+  // The merge over warps leaves each warp a share of the columns, and all of LSE.
+  if (byKeys && isa_and_nonnull<FinalizeOp>(def))
+    split = FragmentSplit::Cols;
+  return tile.withLayout(fragment(role, split));
+}
+
+LogicalResult LayoutAssigner::run() {
+  collectScoreTiles();
+  auto assign = [&](Value value) { value.setType(layoutType(value)); };
+  auto result = forall.walk([&](Operation *op) -> WalkResult {
+    if (isa<LoadTileOp>(op) && cast<LoadTileOp>(op).getResult().getType().getRank() == 2 &&
+        !cast<LoadTileOp>(op).getResult().getType().getElementType().isF32())
+      return op->emitOpError() << "expected a pipe in its place: operands of products come through "
+                                  "shared memory; run attn-insert-pipes first";
+    llvm::for_each(op->getResults(), assign);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), assign);
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+
+struct AssignLayouts : attn::impl::AttnAssignLayoutsBase<AssignLayouts> {
+  void runOnOperation() override {
+    auto result = getOperation().walk([&](scf::ForallOp forall) {
+      if (!forall->hasAttr(kScheduleAttr))
+        return WalkResult::advance();
+      return WalkResult(LayoutAssigner(forall).run());
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
