@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<attn::AttnDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
+  attn::registerAttnConversionPasses();
   attn::registerAttnPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

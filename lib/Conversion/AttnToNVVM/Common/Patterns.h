@@ -1,0 +1,78 @@
+//===- Patterns.h - Pattern sets of convert-attn-to-nvvm --------*- C++ -*-===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_CONVERSION_ATTNTONVVM_PATTERNS_H
+#define ATTN_LIB_CONVERSION_ATTNTONVVM_PATTERNS_H
+
+#include "FragmentMap.h"
+
+#include <mlir/Transforms/DialectConversion.h>
+
+namespace attn {
+
+/// Name of the kernel's dynamic shared memory.
+constexpr llvm::StringLiteral kSharedMemorySymbol = "attn_shared_memory";
+
+/// A pattern over an op whose tiles become registers, one SSA value each.
+template <typename OpTy>
+struct TileOpPattern : mlir::OpConversionPattern<OpTy> {
+  using mlir::OpConversionPattern<OpTy>::OpConversionPattern;
+  using Adaptor = typename mlir::OpConversionPattern<OpTy>::OneToNOpAdaptor;
+
+  llvm::LogicalResult
+  matchAndRewrite(OpTy op, Adaptor adaptor,
+                  mlir::ConversionPatternRewriter &rewriter) const final {
+    ThreadBuilder t(rewriter, op.getLoc());
+    return lower(op, adaptor, t, rewriter);
+  }
+
+  virtual llvm::LogicalResult lower(OpTy op, Adaptor adaptor, ThreadBuilder &t,
+                                    mlir::ConversionPatternRewriter &rewriter) const = 0;
+
+  /// A scalar operand: exactly one value.
+  static mlir::Value single(mlir::ValueRange values) { return values.front(); }
+};
+
+/// Ops on registers only: fill, softmax, rescale, merge, scores.
+void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Tiles between global memory and registers; `threads` is the size of a CTA.
+void populateMemoryPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
+                            int64_t alignment);
+/// cp.async pipes.
+void populateSM80PipePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
+                              int64_t threads);
+/// ldmatrix and mma.sync.
+void populateSM80MmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+
+/// A tensor in global memory as a thread addresses it: base + sum of index * stride.
+class GlobalTensor {
+public:
+  GlobalTensor(ThreadBuilder &t, mlir::Value memref);
+  /// Pointer to element (batch, row, head, 0), or (batch, head, row) for rank 3.
+  mlir::Value rowPointer(ThreadBuilder &t, mlir::Value batch, mlir::Value row, mlir::Value head);
+  /// Bytes between consecutive rows (i64).
+  mlir::Value rowStride(ThreadBuilder &t);
+  int64_t elementBytes() const { return type.getElementTypeBitWidth() / 8; }
+  /// Number of rows (index).
+  mlir::Value numRows(ThreadBuilder &t);
+  unsigned rowDim() const { return type.getRank() == 4 ? 1 : 2; }
+
+private:
+  mlir::Value memref;
+  mlir::MemRefType type;
+  mlir::Value base;
+  llvm::SmallVector<mlir::Value> strides;
+};
+
+/// Byte offset in a shared tile of chunk `chunk` (i32, 16 bytes each) of row `row` (i32).
+mlir::Value sharedChunkOffset(ThreadBuilder &t, SharedLayoutAttr layout, mlir::Value row,
+                              mlir::Value chunk);
+
+} // namespace attn
+
+#endif // ATTN_LIB_CONVERSION_ATTNTONVVM_PATTERNS_H

@@ -1,0 +1,109 @@
+//===- ScorePatterns.cpp - Score regions and masks on mma fragments -------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+#include <mlir/IR/IRMapping.h>
+
+#include <numbers>
+
+using namespace mlir;
+using namespace attn;
+
+/// Visits every accumulator register with its row and column number in the thread.
+static void
+forEachElement(const FragmentMap &map,
+               llvm::function_ref<void(unsigned row, unsigned colBlock, unsigned e, unsigned i)>
+                   visit) {
+  for (unsigned rowBlock = 0; rowBlock < map.rowBlocks; ++rowBlock)
+    for (unsigned colBlock = 0; colBlock < map.colBlocks; ++colBlock)
+      for (unsigned e = 0; e < 4; ++e)
+        visit(FragmentMap::rowOf(rowBlock, e), colBlock, e, map.index(rowBlock, colBlock, e));
+}
+
+namespace {
+
+struct LowerMapScores : TileOpPattern<MapScoresOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(MapScoresOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    SmallVector<Value> scores(adaptor.getScores());
+    Value scale = single(adaptor.getScale());
+    Value firstRow = single(adaptor.getRow()), firstKey = single(adaptor.getKey());
+    Block &body = op.getBody().front();
+    auto position = [&](Value first, Value inTile) -> Value {
+      return arith::AddIOp::create(t.b, t.loc, first, t.toIndex(inTile));
+    };
+    SmallVector<Value> rows;
+    for (unsigned row = 0; row < map.numRows(); ++row)
+      rows.push_back(position(firstRow, map.tileRow(t, row)));
+    forEachElement(map, [&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+      IRMapping mapping;
+      mapping.map(body.getArgument(0), t.fmul(scores[i], scale));
+      mapping.map(body.getArgument(1), rows[row]);
+      mapping.map(body.getArgument(2), position(firstKey, map.tileCol(t, colBlock, e)));
+      for (Operation &inner : body.without_terminator())
+        t.b.clone(inner, mapping);
+      scores[i] = mapping.lookupOrDefault(cast<YieldOp>(body.getTerminator()).getValue());
+    });
+    rewriter.replaceOpWithMultiple(op, {scores});
+    return success();
+  }
+};
+
+/// cap tanh(s / cap) with tanh(x) = 1 - 2 / (1 + exp(2 x)), which stays within [-1, 1] for
+/// every x and is accurate to a few units in the last place of 1.
+struct LowerSoftcap : TileOpPattern<SoftcapOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(SoftcapOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    double cap = op.getCap().convertToDouble();
+    Value power =
+        t.exp2(t.fmul(single(adaptor.getScore()), t.f32(2 * std::numbers::log2e / cap)));
+    Value inverse = NVVM::RcpApproxFtzF32Op::create(t.b, t.loc, t.b.getF32Type(),
+                                                    t.fadd(t.f32(1), power));
+    rewriter.replaceOp(op, t.fma(t.f32(-2 * cap), inverse, t.f32(cap)));
+    return success();
+  }
+};
+
+struct LowerMaskScores : TileOpPattern<MaskScoresOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(MaskScoresOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    SmallVector<Value> scores(adaptor.getScores());
+    // Positions fit in 32 bits; only addresses need 64.
+    Value seqLenQ = t.toI32(single(adaptor.getSeqLenQ()));
+    Value seqLenKV = t.toI32(single(adaptor.getSeqLenKv()));
+    Value firstRow = t.toI32(single(adaptor.getRow()));
+    Value firstKey = t.toI32(single(adaptor.getKey()));
+    SmallVector<Value> params;
+    for (ValueRange param : adaptor.getMaskArgs())
+      params.push_back(single(param));
+    MaskContext ctx(t.b, t.loc, seqLenQ, seqLenKV, params);
+    Value minusInf = t.negInf();
+    bool keepsAll = op.getMask().keepsAll();
+    forEachElement(map, [&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+      Value key = t.add(firstKey, map.tileCol(t, colBlock, e));
+      Value keep = t.lessThan(key, seqLenKV);
+      if (!keepsAll)
+        keep = ctx.logicalAnd(
+            keep, op.getMask().predicate(ctx, t.add(firstRow, map.tileRow(t, row)), key));
+      scores[i] = t.select(keep, scores[i], minusInf);
+    });
+    rewriter.replaceOpWithMultiple(op, {scores});
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::populateScorePatterns(TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerMapScores, LowerSoftcap, LowerMaskScores>(converter, patterns.getContext());
+}

@@ -1,0 +1,392 @@
+//===- SoftmaxPatterns.cpp - Softmax on mma fragments ---------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A row of an accumulator is spread over the four lanes of a quad. The maximum is
+// reduced over the quad in every step; the sum l stays a partial sum of each lane until
+// the end, because all lanes scale it by the same factors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+#include <numbers>
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// m and l of a softmax state, one value for each row of the thread.
+struct State {
+  explicit State(ValueRange values)
+      : m(values.take_front(values.size() / 2)), l(values.drop_front(values.size() / 2)) {}
+  SmallVector<Value> m, l;
+  SmallVector<Value> flatten() const {
+    SmallVector<Value> values(m);
+    values.append(l);
+    return values;
+  }
+};
+
+/// Exponentials of one softmax row set: exp((s - m) scale) as 2^(s c - m c), c = scale log2(e).
+class RowExp {
+public:
+  RowExp(ThreadBuilder &t, Value scale) : t(t) { c = t.fmul(scale, t.f32(std::numbers::log2e)); }
+
+  /// Fixes the reference m of a row: -m c, with 0 in place of a maximum of -inf so that
+  /// masked scores give 2^-inf = 0 rather than NaN.
+  Value negatedReference(Value m) {
+    Value reference = t.select(t.fequal(m, t.negInf()), t.f32(0), m);
+    return t.fmul(t.fsub(t.f32(0), reference), c);
+  }
+  Value operator()(Value s, Value negatedReference) {
+    return t.exp2(t.fma(s, c, negatedReference));
+  }
+
+private:
+  ThreadBuilder &t;
+  Value c;
+};
+
+} // namespace
+
+static Value quadReduce(ThreadBuilder &t, Value value,
+                        llvm::function_ref<Value(Value, Value)> combine) {
+  value = combine(value, t.shuffleXor(value, 1));
+  return combine(value, t.shuffleXor(value, 2));
+}
+
+/// Visits the accumulator registers of the thread's row `row`.
+static void forEachInRow(const FragmentMap &map, unsigned row,
+                         llvm::function_ref<void(unsigned)> visit) {
+  for (unsigned colBlock = 0; colBlock < map.colBlocks; ++colBlock)
+    for (unsigned e = 0; e < 2; ++e)
+      visit(map.index(row / 2, colBlock, 2 * (row % 2) + e));
+}
+
+/// m' = max(m, rowmax S)
+static Value rowMax(ThreadBuilder &t, const FragmentMap &map, ValueRange scores, unsigned row,
+                    Value m) {
+  auto maximum = [&](Value a, Value b) { return t.fmax(a, b); };
+  Value largest;
+  forEachInRow(map, row, [&](unsigned i) {
+    largest = largest ? maximum(largest, scores[i]) : scores[i];
+  });
+  return maximum(m, quadReduce(t, largest, maximum));
+}
+
+/// p = exp((s - m) scale) for one row; returns the thread's sum of p.
+static Value rowExp(ThreadBuilder &t, const FragmentMap &map, RowExp &exp, ValueRange scores,
+                    unsigned row, Value negatedReference, SmallVectorImpl<Value> &p) {
+  Value sum;
+  forEachInRow(map, row, [&](unsigned i) {
+    p[i] = exp(scores[i], negatedReference);
+    sum = sum ? t.fadd(sum, p[i]) : p[i];
+  });
+  return sum;
+}
+
+namespace {
+
+struct LowerFill : TileOpPattern<FillOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(FillOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getResult().getType());
+    Value value = t.f32(op.getValue().convertToFloat());
+    rewriter.replaceOpWithMultiple(op, {SmallVector<Value>(map.numRegisters(), value)});
+    return success();
+  }
+};
+
+struct LowerSoftmaxInit : TileOpPattern<SoftmaxInitOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(SoftmaxInitOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    unsigned rows = FragmentMap(op.getResult().getType()).numRows();
+    SmallVector<Value> state(rows, t.negInf());
+    state.append(rows, t.f32(0));
+    rewriter.replaceOpWithMultiple(op, {state});
+    return success();
+  }
+};
+
+struct LowerSoftmaxUpdate : TileOpPattern<SoftmaxUpdateOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(SoftmaxUpdateOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    State state(adaptor.getState());
+    ValueRange scores = adaptor.getScores();
+    RowExp exp(t, single(adaptor.getScale()));
+    SmallVector<Value> p(map.numRegisters()), alphas;
+    SmallVector<Value> newM, negated;
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      newM.push_back(rowMax(t, map, scores, row, state.m[row]));
+      negated.push_back(exp.negatedReference(newM[row]));
+      // alpha = exp((m - m') scale)
+      alphas.push_back(exp(state.m[row], negated[row]));
+    }
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      // p = exp((s - m') scale), l' = alpha l + rowsum p
+      Value sum = rowExp(t, map, exp, scores, row, negated[row], p);
+      state.l[row] = t.fma(state.l[row], alphas[row], sum);
+    }
+    state.m = newM;
+    rewriter.replaceOpWithMultiple(op, {state.flatten(), p, alphas});
+    return success();
+  }
+};
+
+struct LowerSoftmaxMax : TileOpPattern<SoftmaxMaxOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(SoftmaxMaxOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    State state(adaptor.getState());
+    for (unsigned row = 0; row < map.numRows(); ++row)
+      state.m[row] = rowMax(t, map, adaptor.getScores(), row, state.m[row]);
+    rewriter.replaceOpWithMultiple(op, {state.flatten()});
+    return success();
+  }
+};
+
+struct LowerSoftmaxSum : TileOpPattern<SoftmaxSumOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(SoftmaxSumOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    State state(adaptor.getState());
+    RowExp exp(t, single(adaptor.getScale()));
+    SmallVector<Value> p(map.numRegisters());
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      Value sum = rowExp(t, map, exp, adaptor.getScores(), row,
+                         exp.negatedReference(state.m[row]), p);
+      state.l[row] = t.fadd(state.l[row], sum);
+    }
+    rewriter.replaceOpWithMultiple(op, {state.flatten()});
+    return success();
+  }
+};
+
+struct LowerSoftmaxApply : TileOpPattern<SoftmaxApplyOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(SoftmaxApplyOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    State state(adaptor.getState());
+    RowExp exp(t, single(adaptor.getScale()));
+    SmallVector<Value> p(map.numRegisters());
+    for (unsigned row = 0; row < map.numRows(); ++row)
+      rowExp(t, map, exp, adaptor.getScores(), row, exp.negatedReference(state.m[row]), p);
+    rewriter.replaceOpWithMultiple(op, {p});
+    return success();
+  }
+};
+
+struct LowerRescale : TileOpPattern<RescaleOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(RescaleOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getTile().getType());
+    SmallVector<Value> result(adaptor.getTile());
+    for (unsigned row = 0; row < map.numRows(); ++row)
+      forEachInRow(map, row, [&](unsigned i) {
+        result[i] = t.fmul(result[i], adaptor.getFactors()[row]);
+      });
+    rewriter.replaceOpWithMultiple(op, {result});
+    return success();
+  }
+};
+
+/// Accumulators to operand a: the pairs of 8-column blocks 2k and 2k + 1 are the four
+/// registers of 16-column block k.
+struct LowerConvert : TileOpPattern<ConvertOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(ConvertOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap from(op.getTile().getType()), to(op.getResult().getType());
+    if (from.role != FragmentRole::Acc || to.role != FragmentRole::A)
+      return rewriter.notifyMatchFailure(op, "expected accumulators to operand a");
+    ValueRange values = adaptor.getTile();
+    Type elementType = op.getResult().getType().getElementType();
+    SmallVector<Value> packed;
+    for (unsigned rowBlock = 0; rowBlock < to.rowBlocks; ++rowBlock)
+      for (unsigned block = 0; block < to.colBlocks; ++block)
+        for (unsigned half = 0; half < 2; ++half)
+          for (unsigned pair = 0; pair < 2; ++pair) {
+            unsigned i = from.index(rowBlock, 2 * block + half, 2 * pair);
+            packed.push_back(t.pack16(values[i], values[i + 1], elementType));
+          }
+    rewriter.replaceOpWithMultiple(op, {packed});
+    return success();
+  }
+};
+
+} // namespace
+
+/// 1 / l, or 0 for a row that saw no key.
+static Value inverseSum(ThreadBuilder &t, Value l) {
+  Value zero = t.f32(0);
+  Value inverse = LLVM::FDivOp::create(t.b, t.loc, t.f32(1), l);
+  return t.select(t.fequal(l, zero), zero, inverse);
+}
+
+/// LSE = m scale + ln(l); m = -inf makes it -inf.
+static Value logSumExp(ThreadBuilder &t, Value m, Value l, Value scale) {
+  return t.fma(m, scale, t.fmul(t.log2(l), t.f32(std::numbers::ln2)));
+}
+
+namespace {
+
+struct LowerFinalize : TileOpPattern<FinalizeOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(FinalizeOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getAcc().getType());
+    State state(adaptor.getState());
+    Value scale = single(adaptor.getScale());
+    for (Value &l : state.l)
+      l = quadReduce(t, l, [&](Value a, Value b) { return t.fadd(a, b); });
+    if (map.split == FragmentSplit::Partial)
+      return mergeWarps(op, adaptor, map, state, scale, t, rewriter);
+
+    SmallVector<Value> out(adaptor.getAcc()), lse;
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      Value inverse = inverseSum(t, state.l[row]);
+      forEachInRow(map, row, [&](unsigned i) { out[i] = t.fmul(out[i], inverse); });
+      lse.push_back(logSumExp(t, state.m[row], state.l[row], scale));
+    }
+    rewriter.replaceOpWithMultiple(op, {out, lse});
+    return success();
+  }
+
+  /// Warps that split the keys each hold (m, l, O) of all rows. Through shared memory:
+  /// M = max m_w, f_w = exp(m_w - M), L = sum f_w l_w, O = sum f_w O_w / L; each warp keeps its
+  /// share of the columns.
+  LogicalResult mergeWarps(FinalizeOp op, Adaptor adaptor, const FragmentMap &map, State &state,
+                           Value scale, ThreadBuilder &t,
+                           ConversionPatternRewriter &rewriter) const {
+    int64_t rows = map.warpRows, cols = map.warpCols;
+    int64_t statsOffset = llvm::alignTo(rows * cols * 4, 1024);
+    auto symbol = SymbolRefAttr::get(t.b.getContext(), kSharedMemorySymbol);
+    Value base = LLVM::AddressOfOp::create(t.b, t.loc, t.sharedPtrType(), symbol.getRootReference());
+    Type f32 = t.b.getF32Type();
+    auto statPointer = [&](Value warp, Value row, int64_t which) {
+      Value slot = t.add(t.mul(t.add(t.mul(warp, rows), row), 2), which);
+      return t.offset(base, t.add(t.mul(slot, 4), statsOffset));
+    };
+
+    // Pipes are no longer read after this barrier: their memory is free.
+    t.barrier();
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      Value tileRow = map.tileRow(t, row);
+      t.store(state.m[row], statPointer(t.warp(), tileRow, 0), 4);
+      t.store(state.l[row], statPointer(t.warp(), tileRow, 1), 4);
+    }
+    t.barrier();
+
+    RowExp exp(t, scale);
+    SmallVector<Value> out(adaptor.getAcc()), lse, inverses;
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      Value tileRow = map.tileRow(t, row);
+      SmallVector<Value> m, l;
+      Value largest;
+      for (int64_t w = 0; w < map.warps; ++w) {
+        m.push_back(t.load(f32, statPointer(t.i32(w), tileRow, 0), 4));
+        l.push_back(t.load(f32, statPointer(t.i32(w), tileRow, 1), 4));
+        largest = largest ? t.fmax(largest, m.back()) : m.back();
+      }
+      Value negated = exp.negatedReference(largest);
+      Value total = t.f32(0);
+      for (int64_t w = 0; w < map.warps; ++w)
+        total = t.fma(exp(m[w], negated), l[w], total);
+      Value factor = t.fmul(exp(state.m[row], negated), inverseSum(t, total));
+      forEachInRow(map, row, [&](unsigned i) { out[i] = t.fmul(out[i], factor); });
+      lse.push_back(logSumExp(t, largest, total, scale));
+    }
+
+    // O = sum over warps, in warp order so that the result is the same in every run.
+    auto outPointer = [&](unsigned rowBlock, unsigned colBlock, unsigned e) {
+      Value element = t.add(t.mul(map.tileRow(t, FragmentMap::rowOf(rowBlock, e)), cols),
+                            map.tileCol(t, colBlock, e));
+      return t.offset(base, t.mul(element, 4));
+    };
+    auto forEachElement = [&](const FragmentMap &m, auto visit) {
+      for (unsigned rowBlock = 0; rowBlock < m.rowBlocks; ++rowBlock)
+        for (unsigned colBlock = 0; colBlock < m.colBlocks; ++colBlock)
+          for (unsigned e = 0; e < 4; ++e)
+            visit(rowBlock, colBlock, e, m.index(rowBlock, colBlock, e));
+    };
+    for (int64_t w = 0; w < map.warps; ++w) {
+      auto turn = scf::IfOp::create(t.b, t.loc, t.equal(t.warp(), t.i32(w)), false);
+      {
+        OpBuilder::InsertionGuard guard(t.b);
+        t.b.setInsertionPointToStart(turn.thenBlock());
+        forEachElement(map, [&](unsigned rowBlock, unsigned colBlock, unsigned e, unsigned i) {
+          Value pointer = outPointer(rowBlock, colBlock, e);
+          Value sum = w == 0 ? out[i] : t.fadd(t.load(f32, pointer, 4), out[i]);
+          t.store(sum, pointer, 4);
+        });
+      }
+      t.b.setInsertionPointAfter(turn);
+      t.barrier();
+    }
+    FragmentMap result(op.getOut().getType());
+    SmallVector<Value> share(result.numRegisters());
+    forEachElement(result, [&](unsigned rowBlock, unsigned colBlock, unsigned e, unsigned i) {
+      Value element = t.add(t.mul(result.tileRow(t, FragmentMap::rowOf(rowBlock, e)), cols),
+                            result.tileCol(t, colBlock, e));
+      share[i] = t.load(f32, t.offset(base, t.mul(element, 4)), 4);
+    });
+    rewriter.replaceOpWithMultiple(op, {share, lse});
+    return success();
+  }
+};
+
+/// m = max(lse_a, lse_b), w_x = exp(lse_x - m), o = (w_a o_a + w_b o_b) / (w_a + w_b). With one
+/// side empty its weight is 0 and the other's exactly 1.
+struct LowerMerge : TileOpPattern<MergeOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(MergeOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getO().getType());
+    RowExp exp(t, t.f32(1));
+    SmallVector<Value> out(map.numRegisters()), lse;
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      Value a = adaptor.getLseA()[row], b = adaptor.getLseB()[row];
+      Value largest = t.fmax(a, b), negated = exp.negatedReference(largest);
+      Value weightA = weight(t, exp, a, largest, negated);
+      Value weightB = weight(t, exp, b, largest, negated);
+      Value total = t.fadd(weightA, weightB);
+      Value inverse = inverseSum(t, total);
+      weightA = t.fmul(weightA, inverse);
+      weightB = t.fmul(weightB, inverse);
+      forEachInRow(map, row, [&](unsigned i) {
+        out[i] = t.fadd(t.fmul(weightA, adaptor.getOA()[i]), t.fmul(weightB, adaptor.getOB()[i]));
+      });
+      lse.push_back(t.fadd(largest, t.fmul(t.log2(total), t.f32(std::numbers::ln2))));
+    }
+    rewriter.replaceOpWithMultiple(op, {out, lse});
+    return success();
+  }
+
+  /// Exactly 1 for the larger side (2^(x c - x c) may miss 1 by a rounding), unless both
+  /// sides are empty.
+  static Value weight(ThreadBuilder &t, RowExp &exp, Value lse, Value largest, Value negated) {
+    Value one = t.select(t.fequal(lse, t.negInf()), t.f32(0), t.f32(1));
+    return t.select(t.fequal(lse, largest), one, exp(lse, negated));
+  }
+};
+
+} // namespace
+
+void attn::populateSoftmaxPatterns(TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerFill, LowerSoftmaxInit, LowerSoftmaxUpdate, LowerSoftmaxMax, LowerSoftmaxSum,
+               LowerSoftmaxApply, LowerRescale, LowerConvert, LowerFinalize, LowerMerge>(
+      converter, patterns.getContext());
+}

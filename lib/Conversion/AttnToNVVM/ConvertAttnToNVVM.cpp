@@ -1,0 +1,170 @@
+//===- ConvertAttnToNVVM.cpp - Tile programs to thread programs -----------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common/Patterns.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Dialect/SCF/Transforms/Patterns.h>
+
+using namespace mlir;
+using namespace attn;
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTATTNTONVVM
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+/// Tiles in fragments become one value for each register; tiles in shared memory and
+/// pipes become pointers.
+static void addTileConversions(TypeConverter &converter) {
+  converter.addConversion([](Type type) { return type; });
+  converter.addConversion(
+      [](TileType tile, SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
+        MLIRContext *context = tile.getContext();
+        if (isa_and_nonnull<SharedLayoutAttr>(tile.getLayout())) {
+          types.push_back(LLVM::LLVMPointerType::get(
+              context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)));
+          return success();
+        }
+        if (!isa_and_nonnull<FragmentLayoutAttr>(tile.getLayout()))
+          return failure();
+        FragmentMap map(tile);
+        Type type = Float32Type::get(context);
+        if (map.role == FragmentRole::A)
+          type = IntegerType::get(context, 32);
+        types.append(map.numRegisters(), type);
+        return success();
+      });
+  converter.addConversion(
+      [](SoftmaxStateType state, SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
+        if (!state.getLayout())
+          return failure();
+        types.append(2 * FragmentMap(state).numRows(), Float32Type::get(state.getContext()));
+        return success();
+      });
+  converter.addConversion([](PipeType pipe) -> Type {
+    return LLVM::LLVMPointerType::get(pipe.getContext(),
+                                      static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  });
+}
+
+/// Every tile must have a layout that its shape fits; says which does not.
+static LogicalResult verifyLayouts(scf::ForallOp forall) {
+  auto check = [](Operation *op, Type type) -> LogicalResult {
+    auto tile = dyn_cast<TileType>(type);
+    if (!tile)
+      return success();
+    if (!tile.getLayout())
+      return op->emitOpError() << "has a tile without a layout: " << tile
+                               << "; run attn-assign-layouts first";
+    if (!isa<FragmentLayoutAttr>(tile.getLayout()))
+      return success();
+    if (std::string misfit = FragmentMap::explainMisfit(tile); !misfit.empty())
+      return op->emitOpError() << "does not fit mma fragments: " << misfit
+                               << "; change q_tile, kv_tile or warps of the schedule";
+    return success();
+  };
+  auto result = forall.walk([&](Operation *op) -> WalkResult {
+    for (Type type : op->getResultTypes())
+      if (failed(check(op, type)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Replaces the loop over CTAs by its body for the CTA of this block: ids from the 1-D
+/// block number, last id fastest.
+static void inlineCtaLoop(scf::ForallOp forall) {
+  OpBuilder b(forall);
+  ThreadBuilder t(b, forall.getLoc());
+  Value rest = NVVM::BlockIdXOp::create(b, forall.getLoc(), b.getI32Type());
+  SmallVector<OpFoldResult> bounds = forall.getMixedUpperBound();
+  SmallVector<Value> ids(bounds.size());
+  for (int64_t i = bounds.size() - 1; i >= 0; --i) {
+    if (i == 0) {
+      ids[0] = t.toIndex(rest);
+      break;
+    }
+    Value bound = t.toI32(getValueOrCreateConstantIndexOp(b, forall.getLoc(), bounds[i]));
+    ids[i] = t.toIndex(arith::RemUIOp::create(b, forall.getLoc(), rest, bound));
+    rest = arith::DivUIOp::create(b, forall.getLoc(), rest, bound);
+  }
+  for (auto [id, value] : llvm::zip(forall.getInductionVars(), ids))
+    id.replaceAllUsesWith(value);
+  forall.getTerminator()->erase();
+  forall->getBlock()->getOperations().splice(forall->getIterator(),
+                                             forall.getBody()->getOperations());
+  forall.erase();
+}
+
+namespace {
+
+struct ConvertToNVVM : attn::impl::ConvertAttnToNVVMBase<ConvertToNVVM> {
+  void runOnOperation() override {
+    SmallVector<scf::ForallOp> loops;
+    getOperation().walk([&](scf::ForallOp forall) {
+      if (forall->hasAttr(kScheduleAttr))
+        loops.push_back(forall);
+    });
+    for (scf::ForallOp forall : loops)
+      if (failed(convertKernel(forall)))
+        return signalPassFailure();
+    if (!loops.empty())
+      declareSharedMemory();
+  }
+
+private:
+  LogicalResult convertKernel(scf::ForallOp forall) {
+    auto func = forall->getParentOfType<func::FuncOp>();
+    if (forall->getParentOp() != func || !llvm::hasSingleElement(func.getOps<scf::ForallOp>()))
+      return forall.emitOpError() << "expected one loop over CTAs in a function; run "
+                                     "attn-outline-kernels first";
+    auto smemBytes = forall->getAttrOfType<IntegerAttr>(kSmemBytesAttr);
+    if (!smemBytes)
+      return forall.emitOpError() << "has no " << kSmemBytesAttr
+                                  << "; run attn-allocate-smem first";
+    if (failed(verifyLayouts(forall)))
+      return failure();
+    auto schedule = forall->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+    int64_t threads = schedule.getWarps() * kWarpSize;
+    auto alignment = forall->getAttrOfType<IntegerAttr>(kAlignmentAttr);
+    Builder b(func.getContext());
+    func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+    func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(threads));
+    func->setAttr(kSmemBytesAttr, smemBytes);
+    inlineCtaLoop(forall);
+
+    TypeConverter converter;
+    addTileConversions(converter);
+    RewritePatternSet patterns(func.getContext());
+    ConversionTarget target(*func.getContext());
+    target.addIllegalDialect<AttnDialect>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
+    populateSoftmaxPatterns(converter, patterns);
+    populateScorePatterns(converter, patterns);
+    populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1);
+    populateSM80PipePatterns(converter, patterns, threads);
+    populateSM80MmaPatterns(converter, patterns);
+    return applyFullConversion(func, target, std::move(patterns));
+  }
+
+  /// The dynamic shared memory of all kernels of the module.
+  void declareSharedMemory() {
+    OpBuilder b = OpBuilder::atBlockBegin(getOperation().getBody());
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
+    LLVM::GlobalOp::create(b, getOperation().getLoc(), type, /*isConstant=*/false,
+                           LLVM::Linkage::External, kSharedMemorySymbol, Attribute(),
+                           /*alignment=*/1024,
+                           static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  }
+};
+
+} // namespace

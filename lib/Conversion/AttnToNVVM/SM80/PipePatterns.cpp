@@ -1,0 +1,196 @@
+//===- PipePatterns.cpp - Pipes as cp.async groups and CTA barriers -------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Common/Patterns.h"
+#include "attn/Dialect/Attn/Transforms/SharedMemory.h"
+
+using namespace mlir;
+using namespace attn;
+
+static int64_t elementBytesOf(TileType tile) {
+  return tile.getElementType().getIntOrFloatBitWidth() / 8;
+}
+
+/// Address of the stage of an iteration: base + (iteration mod stages) * bytes of a tile.
+static Value stagePointer(ThreadBuilder &t, PipeType pipe, Value base, Value iteration) {
+  if (pipe.getStages() == 1)
+    return base;
+  TileType tile = pipe.getTile();
+  int64_t bytes = sharedTileBytes(tile.getRows(), tile.getCols(), elementBytesOf(tile));
+  Value stage = t.rem(t.toI32(iteration), pipe.getStages());
+  return t.offset(base, t.mul(stage, bytes));
+}
+
+namespace {
+
+struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(PipeCreateOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    if (!op.getOffset())
+      return op.emitOpError() << "has no offset; run attn-allocate-smem first";
+    Value base = LLVM::AddressOfOp::create(t.b, t.loc, t.sharedPtrType(), kSharedMemorySymbol);
+    rewriter.replaceOp(op, t.offset(base, *op.getOffset()));
+    return success();
+  }
+};
+
+struct LowerPipeAcquire : TileOpPattern<PipeAcquireOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(PipeAcquireOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    if (!op.getSynced())
+      t.barrier();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerPipeCommit : TileOpPattern<PipeCommitOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(PipeCommitOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    NVVM::CpAsyncCommitGroupOp::create(t.b, t.loc);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerPipeWait : TileOpPattern<PipeWaitOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(PipeWaitOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    // This thread's copies have landed; the barrier makes every thread's visible.
+    NVVM::CpAsyncWaitGroupOp::create(t.b, t.loc, static_cast<uint32_t>(op.getPending()));
+    t.barrier();
+    rewriter.replaceOp(op, stagePointer(t, op.getPipe().getType(), single(adaptor.getPipe()),
+                                        single(adaptor.getIteration())));
+    return success();
+  }
+};
+
+struct LowerPipeRelease : TileOpPattern<PipeReleaseOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(PipeReleaseOp op, Adaptor, ThreadBuilder &,
+                      ConversionPatternRewriter &rewriter) const override {
+    // The barrier of the next wait says it for all threads.
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// How the threads of a CTA share the 16-byte chunks of a tile: `threadsPerRow`
+/// neighbouring threads take neighbouring chunks of one row.
+struct CopyShape {
+  CopyShape(TileType tile, int64_t threads) {
+    chunksPerRow = tile.getCols() * elementBytesOf(tile) / kChunkBytes;
+    // The largest power of two that divides a row, at most one 128-byte line.
+    threadsPerRow = 1;
+    while (threadsPerRow < 8 && chunksPerRow % (2 * threadsPerRow) == 0)
+      threadsPerRow *= 2;
+    rowsPerStep = threads / threadsPerRow;
+    rows = tile.getRows();
+  }
+  int64_t chunksPerRow, threadsPerRow, rowsPerStep, rows;
+};
+
+struct LowerCopyTile : TileOpPattern<CopyTileOp> {
+  LowerCopyTile(TypeConverter &converter, MLIRContext *context, int64_t threads)
+      : TileOpPattern(converter, context), threads(threads) {}
+
+  LogicalResult lower(CopyTileOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    PipeType pipe = op.getPipe().getType();
+    TileType tile = pipe.getTile();
+    auto layout = cast<SharedLayoutAttr>(tile.getLayout());
+    GlobalTensor tensor(t, op.getSource());
+    int64_t headDim = cast<MemRefType>(op.getSource().getType()).getShape().back();
+    int64_t validChunks = headDim * elementBytesOf(tile) / kChunkBytes;
+    CopyShape shape(tile, threads);
+
+    Value firstRow = single(adaptor.getRow());
+    Value base = tensor.rowPointer(t, single(adaptor.getBatch()), firstRow,
+                                   single(adaptor.getHead()));
+    Value stage = stagePointer(t, pipe, single(adaptor.getPipe()), single(adaptor.getIteration()));
+    Value limit = t.toI32(t.sub(t.toI64(single(adaptor.getLimit())), t.toI64(firstRow)));
+    Value threadRow = t.div(t.thread(), shape.threadsPerRow);
+    Value threadChunk = t.rem(t.thread(), shape.threadsPerRow);
+    Value rowStride = tensor.rowStride(t);
+    Value threadBase = t.offset(base, t.add(t.mul(t.toI64(threadRow), rowStride),
+                                            t.toI64(t.mul(threadChunk, kChunkBytes))));
+
+    for (int64_t step = 0; step < shape.rows; step += shape.rowsPerStep) {
+      Value row = t.add(threadRow, step);
+      auto copyRow = [&] {
+        Value inside = t.lessThan(row, limit);
+        Value source = t.offset(threadBase, t.mul(rowStride, step));
+        for (int64_t chunk = 0; chunk < shape.chunksPerRow; chunk += shape.threadsPerRow) {
+          Value tileChunk = t.add(threadChunk, chunk);
+          Value valid = inside;
+          if (chunk + shape.threadsPerRow > validChunks)
+            valid = arith::AndIOp::create(t.b, t.loc, valid,
+                                          t.lessThan(tileChunk, t.i32(validChunks)));
+          Value target = t.offset(stage, sharedChunkOffset(t, layout, row, tileChunk));
+          copyChunk(t, tile, t.offset(source, t.i64(chunk * kChunkBytes)), target, valid,
+                    op.getAlignment());
+        }
+      };
+      if (step + shape.rowsPerStep <= shape.rows) {
+        copyRow();
+        continue;
+      }
+      auto ifOp = scf::IfOp::create(t.b, t.loc, t.lessThan(row, t.i32(shape.rows)), false);
+      OpBuilder::InsertionGuard guard(t.b);
+      t.b.setInsertionPointToStart(ifOp.thenBlock());
+      copyRow();
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// 16 bytes, or zeros where not `valid`: a copy of 0 source bytes fills with zeros.
+  static void copyChunk(ThreadBuilder &t, TileType tile, Value source, Value target, Value valid,
+                        int64_t alignment) {
+    int64_t unit = std::min<int64_t>(alignment, kChunkBytes);
+    if (unit >= 4) {
+      auto cache = unit == kChunkBytes ? NVVM::LoadCacheModifierKind::CG
+                                       : NVVM::LoadCacheModifierKind::CA;
+      Value sourceBytes = t.select(valid, t.i32(unit), t.i32(0));
+      for (int64_t byte = 0; byte < kChunkBytes; byte += unit)
+        NVVM::CpAsyncOp::create(
+            t.b, t.loc, t.offset(target, byte), t.offset(source, t.i64(byte)),
+            t.b.getI32IntegerAttr(unit),
+            NVVM::LoadCacheModifierKindAttr::get(t.b.getContext(), cache), sourceBytes);
+      return;
+    }
+    // cp.async moves 4 bytes at least: 16-bit elements one by one.
+    Type element = t.b.getI16Type();
+    for (int64_t byte = 0; byte < kChunkBytes; byte += 2) {
+      auto ifOp = scf::IfOp::create(t.b, t.loc, TypeRange{element}, valid, true);
+      OpBuilder::InsertionGuard guard(t.b);
+      t.b.setInsertionPointToStart(ifOp.thenBlock());
+      scf::YieldOp::create(t.b, t.loc, t.load(element, t.offset(source, t.i64(byte)), 2));
+      t.b.setInsertionPointToStart(ifOp.elseBlock());
+      Value zero = arith::ConstantOp::create(t.b, t.loc, t.b.getI16IntegerAttr(0));
+      scf::YieldOp::create(t.b, t.loc, zero);
+      t.b.setInsertionPointAfter(ifOp);
+      t.store(ifOp.getResult(0), t.offset(target, byte), 2);
+    }
+  }
+
+  int64_t threads;
+};
+
+} // namespace
+
+void attn::populateSM80PipePatterns(TypeConverter &converter, RewritePatternSet &patterns,
+                                    int64_t threads) {
+  patterns.add<LowerPipeCreate, LowerPipeAcquire, LowerPipeCommit, LowerPipeWait,
+               LowerPipeRelease>(converter, patterns.getContext());
+  patterns.add<LowerCopyTile>(converter, patterns.getContext(), threads);
+}
