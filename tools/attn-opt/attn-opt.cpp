@@ -8,13 +8,17 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include <mlir/Dialect/ControlFlow/IR/ControlFlowOps.h>
+#include <mlir/Dialect/Vector/IR/VectorOps.h>
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
 #include <mlir/Transforms/Passes.h>
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<attn::AttnDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
+                  mlir::cf::ControlFlowDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
+                  mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,
+                  mlir::vector::VectorDialect>();
   attn::registerAttnConversionPasses();
   attn::registerAttnPasses();
   mlir::registerCanonicalizerPass();

@@ -136,8 +136,7 @@ private:
     int64_t threads = schedule.getWarps() * kWarpSize;
     auto alignment = forall->getAttrOfType<IntegerAttr>(kAlignmentAttr);
     Builder b(func.getContext());
-    func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
-    func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr(threads));
+    func->setAttr(kThreadsAttr, b.getI64IntegerAttr(threads));
     func->setAttr(kSmemBytesAttr, smemBytes);
     inlineCtaLoop(forall);
 

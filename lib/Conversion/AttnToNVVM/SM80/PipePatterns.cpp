@@ -120,14 +120,15 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
     Value threadRow = t.div(t.thread(), shape.threadsPerRow);
     Value threadChunk = t.rem(t.thread(), shape.threadsPerRow);
     Value rowStride = tensor.rowStride(t);
-    Value threadBase = t.offset(base, t.add(t.mul(t.toI64(threadRow), rowStride),
-                                            t.toI64(t.mul(threadChunk, kChunkBytes))));
+    Value source = t.offset(base, t.add(t.mul(t.toI64(threadRow), rowStride),
+                                        t.toI64(t.mul(threadChunk, kChunkBytes))));
+    // One running pointer: a multiple of the stride for each step would cost registers.
+    Value stepBytes = t.mul(rowStride, shape.rowsPerStep);
 
     for (int64_t step = 0; step < shape.rows; step += shape.rowsPerStep) {
       Value row = t.add(threadRow, step);
       auto copyRow = [&] {
         Value inside = t.lessThan(row, limit);
-        Value source = t.offset(threadBase, t.mul(rowStride, step));
         for (int64_t chunk = 0; chunk < shape.chunksPerRow; chunk += shape.threadsPerRow) {
           Value tileChunk = t.add(threadChunk, chunk);
           Value valid = inside;
@@ -139,6 +140,8 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
                     op.getAlignment());
         }
       };
+      if (step != 0)
+        source = t.offset(source, stepBytes);
       if (step + shape.rowsPerStep <= shape.rows) {
         copyRow();
         continue;

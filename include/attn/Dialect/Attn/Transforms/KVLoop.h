@@ -26,7 +26,11 @@ constexpr llvm::StringLiteral kScheduleAttr = "attn.schedule";
 /// On the `scf.forall` over CTAs: alignment in bytes promised for all tensors.
 constexpr llvm::StringLiteral kAlignmentAttr = "attn.alignment";
 
-/// On the `scf.forall` over CTAs, set by attn-allocate-smem: bytes of shared memory.
+/// On a function that is a GPU kernel: threads of a CTA.
+constexpr llvm::StringLiteral kThreadsAttr = "attn.threads";
+
+/// On the `scf.forall` over CTAs, set by attn-allocate-smem, and then on the kernel's
+/// function: bytes of dynamic shared memory.
 constexpr llvm::StringLiteral kSmemBytesAttr = "attn.smem_bytes";
 
 } // namespace attn
