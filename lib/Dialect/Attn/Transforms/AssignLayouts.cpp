@@ -47,6 +47,18 @@ private:
 
 } // namespace
 
+/// CSE merges equal fills; uses may want different layouts.
+static void unshareFills(scf::ForallOp forall) {
+  SmallVector<FillOp> fills;
+  forall.walk([&](FillOp fill) { fills.push_back(fill); });
+  for (FillOp fill : fills)
+    for (OpOperand &use : llvm::make_early_inc_range(fill.getResult().getUses()))
+      if (!fill.getResult().hasOneUse()) {
+        OpBuilder b(fill);
+        use.set(cast<FillOp>(b.clone(*fill)).getResult());
+      }
+}
+
 void LayoutAssigner::collectScoreTiles() {
   forall.walk([&](Operation *op) {
     if (auto mma = dyn_cast<TileMmaOp>(op); mma && mma.getTransposeB()) {
@@ -95,6 +107,7 @@ Type LayoutAssigner::layoutType(Value value) {
 }
 
 LogicalResult LayoutAssigner::run() {
+  unshareFills(forall);
   collectScoreTiles();
   auto assign = [&](Value value) { value.setType(layoutType(value)); };
   auto result = forall.walk([&](Operation *op) -> WalkResult {
