@@ -150,6 +150,11 @@ LogicalResult FinalizeOp::verify() {
   if (acc.getRank() != 2 || acc.getRows() != getState().getType().getRows())
     return emitOpError() << "C1: expected acc and state to agree in rows, got " << acc << " and "
                          << getState().getType();
+  TileType out = getOut().getType();
+  if (!acc.getElementType().isF32() || !out.getElementType().isF32() ||
+      out.getShape() != acc.getShape())
+    return emitOpError() << "C2: expected acc and out to be f32 tiles of one shape, got " << acc
+                         << " and " << out;
   return verifyRowVector(*this, "lse", getLse().getType(), acc.getRows());
 }
 

@@ -221,24 +221,26 @@ def Attn_ConvertOp : Attn_TileOp<"convert"> {
   let hasVerifier = 1;
 }
 
-def Attn_FinalizeOp : Attn_TileOp<"finalize", [AllTypesMatch<["acc", "out"]>]> {
+def Attn_FinalizeOp : Attn_TileOp<"finalize"> {
   let summary = "the output and LSE of a finished softmax: acc / l, m scale + ln(l)";
   let description = [{
     Rows with l = 0 give 0 and -inf.
 
     - C1: state, acc and lse agree in rows; lse is a rank-1 f32 tile.
+    - C2: acc and out are f32 tiles of one shape (their layouts may differ: warps that
+      split the keys merge their partial results here).
 
     Example:
     ```mlir
-    %o, %lse = attn.finalize %acc, %st scale(%c)
-       : !attn.tile<64x64xf32>, !attn.softmax_state<64> -> !attn.tile<64xf32>
+    %o, %lse = attn.finalize %acc, %st scale(%c) : !attn.tile<64x64xf32>,
+       !attn.softmax_state<64> -> !attn.tile<64x64xf32>, !attn.tile<64xf32>
     ```
   }];
   let arguments = (ins Attn_TileType:$acc, Attn_SoftmaxStateType:$state, F32:$scale);
   let results = (outs Attn_TileType:$out, Attn_TileType:$lse);
   let assemblyFormat = [{
     $acc `,` $state `scale` `(` $scale `)` attr-dict `:` type($acc) `,` type($state)
-    `->` type($lse)
+    `->` type($out) `,` type($lse)
   }];
   let hasVerifier = 1;
 }
