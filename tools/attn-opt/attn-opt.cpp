@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
                   mlir::vector::VectorDialect>();
   attn::registerAttnConversionPasses();
   attn::registerAttnPasses();
+  attn::registerCPUToLLVMPipeline();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(
