@@ -7,6 +7,7 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dispatch/Passes.h"
 
 #include <mlir/Dialect/ControlFlow/IR/ControlFlowOps.h>
 #include <mlir/Dialect/Vector/IR/VectorOps.h>
@@ -21,6 +22,7 @@ int main(int argc, char **argv) {
                   mlir::vector::VectorDialect>();
   attn::registerAttnConversionPasses();
   attn::registerAttnPasses();
+  attn::registerAttnDispatchPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(
