@@ -7,8 +7,6 @@
 
 #include "DumpStage.h"
 
-#include "attn/Target/PTXEmitter.h"
-
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 
@@ -54,28 +52,8 @@ struct DumpStage : PassWrapper<DumpStage, OperationPass<ModuleOp>> {
   Stage stage;
 };
 
-struct DumpPTX : PassWrapper<DumpPTX, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DumpPTX)
-  DumpPTX(StringRef directory, StringRef chip) : directory(directory.str()), chip(chip.str()) {}
-  StringRef getArgument() const override { return "attn-dump-ptx"; }
-
-  void runOnOperation() override {
-    markAllAnalysesPreserved();
-    FailureOr<std::string> ptx = emitPTX(getOperation(), chip);
-    if (failed(ptx) || !writeFile(getOperation(), directory,
-                                  Twine(allStages().size() + 1) + "-emit.ptx", *ptx))
-      signalPassFailure();
-  }
-
-  std::string directory, chip;
-};
-
 } // namespace
 
 std::unique_ptr<Pass> attn::createDumpStagePass(StringRef directory, Stage stage) {
   return std::make_unique<DumpStage>(directory, stage);
-}
-
-std::unique_ptr<Pass> attn::createDumpPTXPass(StringRef directory, StringRef chip) {
-  return std::make_unique<DumpPTX>(directory, chip);
 }

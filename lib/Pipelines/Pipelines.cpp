@@ -79,7 +79,7 @@ static void buildGPUStage(OpPassManager &pm, Stage stage) {
     cleanUp(pm);
     break;
   case Stage::Lower:
-    buildNVVMToLLVMPipeline(pm);
+    pm.addPass(createAttnMarkKernels());
     break;
   default:
     break;
@@ -125,63 +125,4 @@ void attn::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (!dumpDirectory.empty())
       pm.addPass(createDumpStagePass(dumpDirectory, stage));
   }
-  if (!dumpDirectory.empty() && target.isGpu)
-    pm.addPass(createDumpPTXPass(dumpDirectory, target.name));
-}
-
-//===----------------------------------------------------------------------===//
-// Registration
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// PipelineOptions as text after a pipeline's name.
-struct RegisteredOptions : PassPipelineOptions<RegisteredOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu, sm_80, ..."),
-                             llvm::cl::init("cpu")};
-  Option<unsigned> vectorWidth{*this, "vector-width",
-                               llvm::cl::desc("f32 elements in a vector register of the cpu: 4, "
-                                              "8 or 16 (default: what the host has)"),
-                               llvm::cl::init(0)};
-};
-
-/// Fails with a message: a pipeline's builder has no way to.
-struct RefuseTarget : PassWrapper<RefuseTarget, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RefuseTarget)
-  explicit RefuseTarget(StringRef target) : target(target.str()) {}
-  void runOnOperation() override {
-    getOperation().emitError() << unknownTargetMessage(target);
-    signalPassFailure();
-  }
-  std::string target;
-};
-
-using BuildFn = llvm::function_ref<void(const PipelineOptions &, const TargetInfo &)>;
-
-void withTarget(OpPassManager &pm, const RegisteredOptions &registered, BuildFn build) {
-  PipelineOptions options{registered.target, registered.vectorWidth};
-  if (const TargetInfo *target = findTarget(options.target))
-    build(options, *target);
-  else
-    pm.addPass(std::make_unique<RefuseTarget>(options.target));
-}
-
-} // namespace
-
-void attn::registerPipelines(const std::string *dumpDirectory) {
-  for (Stage stage : allStages())
-    PassPipelineRegistration<RegisteredOptions>(
-        ("attn-stage-" + stageName(stage)).str(), "the passes of one stage of attn-pipeline",
-        [stage](OpPassManager &pm, const RegisteredOptions &registered) {
-          withTarget(pm, registered, [&](const PipelineOptions &options, const TargetInfo &target) {
-            buildStage(pm, stage, options, target);
-          });
-        });
-  PassPipelineRegistration<RegisteredOptions>(
-      "attn-pipeline", "from the problem to the LLVM dialect",
-      [dumpDirectory](OpPassManager &pm, const RegisteredOptions &registered) {
-        withTarget(pm, registered, [&](const PipelineOptions &options, const TargetInfo &target) {
-          buildPipeline(pm, options, target, dumpDirectory ? *dumpDirectory : StringRef());
-        });
-      });
 }

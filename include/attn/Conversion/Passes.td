@@ -33,4 +33,55 @@ def AttnMarkKernels : Pass<"attn-mark-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "turn tile programs into loops over vectors for the host";
+  let description = [{
+    Each function marked `attn.kernel` becomes a function over a range of its tiles, which
+    are the ids of its `scf.forall` counted with the last id fastest, and a function that
+    says how many there are:
+
+    ```mlir
+    func.func @f(%q: memref<...>, %scale: f32) attributes {attn.kernel}
+    // becomes
+    func.func @f(%q: memref<...>, %scale: f32, %begin: i64, %end: i64)
+    func.func @f_num_tiles(%q: memref<...>, %scale: f32) -> i64
+    ```
+
+    A tile is a buffer of f32 on the heap, allocated once for the whole range, whose rows are
+    padded to whole vectors. bf16 and f16 tiles are kept as f32 too: their values are those
+    of the narrow type. An operand that nothing else uses gives its buffer to the result.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"8",
+           "f32 elements in a vector register: 4, 8 or 16">];
+}
+
+def AttnApproximateMath : Pass<"attn-approximate-math"> {
+  let summary = "replace f32 math functions by polynomials that work on vectors";
+  let description = [{
+    The polynomial approximations of the math dialect, which need no library; exp2 is
+    first written as an exp.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def AttnPackKernelArguments : Pass<"attn-pack-kernel-arguments", "::mlir::ModuleOp"> {
+  let summary = "give each kernel an entry that takes its arguments as one array of pointers";
+  let description = [{
+    For each `llvm.func @f` marked `attn.kernel` adds `@f_packed(!llvm.ptr)`, and
+    `@f_num_tiles_packed` for its tile count: entry i of the array points to argument i of
+    the unpacked function, and one more entry points to the result if there is one. So C
+    can call a kernel of any signature as `void f_packed(void **)`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def AttnVerifyNoAttnOps : Pass<"attn-verify-no-attn-ops"> {
+  let summary = "check that no op, type or value of the attn dialect is left";
+}
+
 #endif // ATTN_CONVERSION_PASSES

@@ -16,7 +16,6 @@
 #include "attn/Target/TargetInfo.h"
 
 #include <mlir/Pass/PassManager.h>
-#include <mlir/Pass/PassOptions.h>
 
 namespace attn {
 
@@ -47,10 +46,6 @@ void buildStages(mlir::OpPassManager &pm, Stage first, Stage last, const Pipelin
 /// them to `1-normalize.mlir` and so on, and last the PTX.
 void buildPipeline(mlir::OpPassManager &pm, const PipelineOptions &options,
                    const TargetInfo &target, llvm::StringRef dumpDirectory = {});
-
-/// Registers `attn-pipeline` and `attn-stage-<name>`, each with the options `target` and
-/// `vector-width`. `dumpDirectory` is read when the pipeline is built.
-void registerPipelines(const std::string *dumpDirectory = nullptr);
 
 } // namespace attn
 

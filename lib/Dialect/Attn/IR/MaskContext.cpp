@@ -8,26 +8,23 @@
 #include "attn/Dialect/Attn/IR/MaskContext.h"
 
 #include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/IR/BuiltinTypes.h>
+#include <mlir/IR/TypeUtilities.h>
 
 using namespace mlir;
 using namespace attn;
 
 Value MaskContext::constant(int64_t value) {
   Type type = seqLenKV.getType();
-  return arith::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value));
+  TypedAttr attr = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = DenseElementsAttr::get(shaped, attr);
+  return arith::ConstantOp::create(builder, loc, attr);
 }
-Value MaskContext::add(Value a, Value b) {
-  return builder.createOrFold<arith::AddIOp>(loc, a, b);
-}
-Value MaskContext::sub(Value a, Value b) {
-  return builder.createOrFold<arith::SubIOp>(loc, a, b);
-}
-Value MaskContext::min(Value a, Value b) {
-  return builder.createOrFold<arith::MinSIOp>(loc, a, b);
-}
-Value MaskContext::max(Value a, Value b) {
-  return builder.createOrFold<arith::MaxSIOp>(loc, a, b);
-}
+Value MaskContext::add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
+Value MaskContext::sub(Value a, Value b) { return builder.createOrFold<arith::SubIOp>(loc, a, b); }
+Value MaskContext::min(Value a, Value b) { return builder.createOrFold<arith::MinSIOp>(loc, a, b); }
+Value MaskContext::max(Value a, Value b) { return builder.createOrFold<arith::MaxSIOp>(loc, a, b); }
 Value MaskContext::lessEqual(Value a, Value b) {
   return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, a, b);
 }
@@ -41,6 +38,9 @@ Value MaskContext::select(Value condition, Value a, Value b) {
   return builder.createOrFold<arith::SelectOp>(loc, condition, a, b);
 }
 Value MaskContext::trueValue() {
-  return arith::ConstantIntOp::create(builder, loc, 1, 1);
+  TypedAttr attr = builder.getBoolAttr(true);
+  if (auto shaped = dyn_cast<ShapedType>(seqLenKV.getType()))
+    attr = DenseElementsAttr::get(shaped.clone(builder.getI1Type()), attr);
+  return arith::ConstantOp::create(builder, loc, attr);
 }
 KeyRange MaskContext::allKeys() { return {constant(0), seqLenKV}; }

@@ -21,7 +21,8 @@ struct KeyRange {
 
 /// Everything a mask may use to emit its ranges and its predicate. All values have
 /// one integer type: index where ranges of tiles are computed, i32 inside a GPU
-/// thread, where sequence positions are known to fit.
+/// thread, where sequence positions are known to fit, or a vector of index, where a
+/// predicate is wanted for several pairs at once.
 class MaskContext {
 public:
   MaskContext(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value seqLenQ,

@@ -33,6 +33,9 @@ constexpr llvm::StringLiteral kThreadsAttr = "attn.threads";
 /// function: bytes of dynamic shared memory.
 constexpr llvm::StringLiteral kSmemBytesAttr = "attn.smem_bytes";
 
+/// Unit attribute on a function that `attn-outline-kernels` made: one grid of tiles.
+constexpr llvm::StringLiteral kKernelAttr = "attn.kernel";
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_TRANSFORMS_KVLOOP_H

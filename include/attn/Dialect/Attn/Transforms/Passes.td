@@ -128,4 +128,32 @@ def AttnVerifyNoProblemOps : Pass<"attn-verify-no-problem-ops", "::mlir::func::F
   let summary = "fail when a problem op is left after lowering to tiles";
 }
 
+def AttnOutlineKernels : Pass<"attn-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "make one function for each grid of tiles";
+  let description = [{
+    A function with k `scf.forall` ops at its top level becomes k functions of the same
+    arguments, marked `attn.kernel`: under its own name when k = 1, else with the suffixes
+    `_0`, `_1` and so on, which run one after the other. Each holds one `scf.forall` and
+    copies of the effect-free ops that it uses.
+
+    ```mlir
+    func.func @f(%m: memref<?xf32>, %n: index) {
+      scf.forall (%i) in (%n) { ... }
+      scf.forall (%i) in (4) { ... }
+      return
+    }
+    // becomes
+    func.func @f_0(%m: memref<?xf32>, %n: index) attributes {attn.kernel} {
+      scf.forall (%i) in (%n) { ... }
+      return
+    }
+    func.func @f_1(%m: memref<?xf32>, %n: index) attributes {attn.kernel} {
+      scf.forall (%i) in (4) { ... }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 #endif // ATTN_TRANSFORMS_PASSES

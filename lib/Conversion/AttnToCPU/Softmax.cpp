@@ -1,0 +1,205 @@
+//===- Softmax.cpp - Online softmax, its passes, and merging --------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::cpu;
+
+static constexpr float kMinusInf = -std::numeric_limits<float>::infinity();
+
+/// m where it is finite, else 0: then s - m is -inf, not NaN, for the scores of a row that
+/// has seen no key.
+Value KernelEmitter::finiteOrZero(Value m) {
+  Value zero = isa<VectorType>(m.getType()) ? splat(0.0f) : scalar(0.0f);
+  return arith::SelectOp::create(b, equals(m, kMinusInf), zero, m);
+}
+
+/// exp((s - m) scale), 0 where s is -inf, whatever the scale.
+Value KernelEmitter::probability(Value s, Value finiteMax, Value scale) {
+  Value difference = arith::SubFOp::create(b, s, finiteMax);
+  Value p = math::ExpOp::create(b, arith::MulFOp::create(b, difference, scale));
+  return arith::SelectOp::create(b, equals(s, kMinusInf), splat(0.0f), p);
+}
+
+/// newMax[r] = max(oldMax[r], max_c scores[r, c])
+void KernelEmitter::emitRowMax(const TileBuffer &scores, Value oldMax, Value newMax) {
+  forRows(scores.rows, [&](Value row) {
+    Value none = splat(kMinusInf);
+    Value best = forColumns(scores.cols, none, [&](Value col, Value lanes, ValueRange carried) {
+                   Value s = load(scores.memref, {row, col});
+                   if (lanes)
+                     s = arith::SelectOp::create(b, lanes, s, none);
+                   return SmallVector<Value>{max(s, carried.front())};
+                 }).front();
+    Value rowMax = vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF, best);
+    Value old = memref::LoadOp::create(b, oldMax, row);
+    memref::StoreOp::create(b, max(rowMax, old), newMax, row);
+  });
+}
+
+/// p[r, c] = exp((scores[r, c] - m[r]) scale) and sum[r] += sum_c p[r, c]; p or sum may be
+/// null.
+void KernelEmitter::emitProbabilities(const TileBuffer &scores, Value m, Value scale, Value p,
+                                      Value sum) {
+  Value factor = splat(scale);
+  forRows(scores.rows, [&](Value row) {
+    Value rowMax = splat(finiteOrZero(memref::LoadOp::create(b, m, row)));
+    Value total =
+        forColumns(scores.cols, splat(0.0f), [&](Value col, Value lanes, ValueRange carried) {
+          Value x = probability(load(scores.memref, {row, col}), rowMax, factor);
+          if (p)
+            store(x, p, {row, col});
+          if (lanes)
+            x = arith::SelectOp::create(b, lanes, x, splat(0.0f));
+          return SmallVector<Value>{arith::AddFOp::create(b, carried.front(), x)};
+        }).front();
+    if (!sum)
+      return;
+    Value rowSum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, total,
+                                               arith::FastMathFlags::reassoc);
+    Value old = memref::LoadOp::create(b, sum, row);
+    memref::StoreOp::create(b, arith::AddFOp::create(b, old, rowSum), sum, row);
+  });
+}
+
+LogicalResult KernelEmitter::emitOp(SoftmaxUpdateOp op) {
+  SmallVector<TileBuffer, 2> state = buffersOf(op.getState());
+  SmallVector<TileBuffer, 2> newState = reuse(op.getStateMutable(), state);
+  SmallVector<TileBuffer, 2> scores = buffersOf(op.getScores());
+  TileBuffer p = reuse(op.getScoresMutable(), scores).front();
+  TileBuffer alpha = allocateFor(op.getAlpha().getType()).front();
+  Value scale = mapping.lookupOrDefault(op.getScale());
+
+  // m' = max(m, rowmax(scores)), kept in alpha until m is no longer needed.
+  emitRowMax(scores[0], state[0].memref, alpha.memref);
+  // alpha = exp((m - m') scale), 1 while both are -inf; l' = alpha l
+  Value factor = splat(scale);
+  forColumns(state[0].cols, {}, [&](Value col, Value, ValueRange) -> SmallVector<Value> {
+    Value m = load(state[0].memref, col), newMax = load(alpha.memref, col);
+    Value a = probability(m, finiteOrZero(newMax), factor);
+    a = arith::SelectOp::create(b, equals(newMax, kMinusInf), splat(1.0f), a);
+    Value l = load(state[1].memref, col);
+    store(newMax, newState[0].memref, col);
+    store(arith::MulFOp::create(b, a, l), newState[1].memref, col);
+    store(a, alpha.memref, col);
+    return {};
+  });
+  // p = exp((scores - m') scale), l' += rowsum(p)
+  emitProbabilities(scores[0], newState[0].memref, scale, p.memref, newState[1].memref);
+  bind(op.getNewState(), newState);
+  bind(op.getP(), p);
+  bind(op.getAlpha(), alpha);
+  return success();
+}
+
+LogicalResult KernelEmitter::emitOp(SoftmaxMaxOp op) {
+  SmallVector<TileBuffer, 2> state = buffersOf(op.getState());
+  SmallVector<TileBuffer, 2> newState = reuse(op.getStateMutable(), state);
+  emitRowMax(bufferOf(op.getScores()), state[0].memref, newState[0].memref);
+  if (newState[1].memref != state[1].memref)
+    copy(state[1], newState[1]);
+  bind(op.getNewState(), newState);
+  return success();
+}
+
+LogicalResult KernelEmitter::emitOp(SoftmaxSumOp op) {
+  SmallVector<TileBuffer, 2> newState = own(op.getStateMutable());
+  emitProbabilities(bufferOf(op.getScores()), newState[0].memref,
+                    mapping.lookupOrDefault(op.getScale()), Value(), newState[1].memref);
+  bind(op.getNewState(), newState);
+  return success();
+}
+
+LogicalResult KernelEmitter::emitOp(SoftmaxApplyOp op) {
+  SmallVector<TileBuffer, 2> scores = buffersOf(op.getScores());
+  TileBuffer p = reuse(op.getScoresMutable(), scores).front();
+  emitProbabilities(scores[0], buffersOf(op.getState())[0].memref,
+                    mapping.lookupOrDefault(op.getScale()), p.memref, Value());
+  bind(op.getP(), p);
+  return success();
+}
+
+LogicalResult KernelEmitter::emitOp(FinalizeOp op) {
+  SmallVector<TileBuffer, 2> acc = buffersOf(op.getAcc());
+  SmallVector<TileBuffer, 2> state = buffersOf(op.getState());
+  TileBuffer out = reuse(op.getAccMutable(), acc).front();
+  TileBuffer lse = allocateFor(op.getLse().getType()).front();
+  Value scale = splat(mapping.lookupOrDefault(op.getScale()));
+
+  // lse = m scale + ln(l), -inf for rows without keys
+  forColumns(lse.cols, {}, [&](Value col, Value, ValueRange) -> SmallVector<Value> {
+    Value m = load(state[0].memref, col), l = load(state[1].memref, col);
+    Value scaled = arith::MulFOp::create(b, m, scale);
+    Value value = arith::AddFOp::create(b, scaled, math::LogOp::create(b, l));
+    value = arith::SelectOp::create(b, equals(l, 0.0f), splat(kMinusInf), value);
+    store(value, lse.memref, col);
+    return {};
+  });
+  // out = acc / l, 0 for rows without keys
+  forRows(out.rows, [&](Value row) {
+    Value l = memref::LoadOp::create(b, state[1].memref, row);
+    Value isEmpty = equals(l, 0.0f), divisor = splat(l);
+    forColumns(out.cols, {}, [&](Value col, Value, ValueRange) -> SmallVector<Value> {
+      Value quotient = arith::DivFOp::create(b, load(acc[0].memref, {row, col}), divisor);
+      quotient = arith::SelectOp::create(b, isEmpty, splat(0.0f), quotient);
+      store(quotient, out.memref, {row, col});
+      return {};
+    });
+  });
+  bind(op.getOut(), out);
+  bind(op.getLse(), lse);
+  return success();
+}
+
+LogicalResult KernelEmitter::emitOp(MergeOp op) {
+  SmallVector<TileBuffer, 2> oA = buffersOf(op.getOA()), oB = buffersOf(op.getOB());
+  SmallVector<TileBuffer, 2> lseA = buffersOf(op.getLseA()), lseB = buffersOf(op.getLseB());
+  TileBuffer o = reuse(op.getOAMutable(), oA).front();
+  TileBuffer lse = reuse(op.getLseAMutable(), lseA).front();
+  Value weightsA = allocate(padded(lse.cols)), weightsB = allocate(padded(lse.cols));
+
+  // w_x = exp(lse_x - m) / sum, lse = m + ln(sum); an empty side has weight 0 and the other
+  // one's lse is returned as it is.
+  forColumns(lse.cols, {}, [&](Value col, Value, ValueRange) -> SmallVector<Value> {
+    Value a = load(lseA[0].memref, col), c = load(lseB[0].memref, col);
+    Value m = finiteOrZero(max(a, c)), one = splat(1.0f);
+    Value expA = probability(a, m, one), expB = probability(c, m, one);
+    Value sum = arith::AddFOp::create(b, expA, expB);
+    Value merged = arith::AddFOp::create(b, m, math::LogOp::create(b, sum));
+    Value isEmptyA = equals(a, kMinusInf), isEmptyB = equals(c, kMinusInf);
+    merged = arith::SelectOp::create(b, isEmptyB, a, merged);
+    merged = arith::SelectOp::create(b, isEmptyA, c, merged);
+    store(merged, lse.memref, col);
+    Value isSum = equals(sum, 0.0f);
+    Value divisor = arith::SelectOp::create(b, isSum, one, sum);
+    store(arith::DivFOp::create(b, expA, divisor), weightsA, col);
+    store(arith::DivFOp::create(b, expB, divisor), weightsB, col);
+    return {};
+  });
+  // o = w_a o_a + w_b o_b; a side of weight 0 leaves the other one bit for bit. Two products
+  // and a sum, so that exchanging the sides changes nothing.
+  forRows(o.rows, [&](Value row) {
+    Value a = memref::LoadOp::create(b, weightsA, row);
+    Value c = memref::LoadOp::create(b, weightsB, row);
+    Value onlyA = equals(c, 0.0f), onlyB = equals(a, 0.0f);
+    Value factorA = splat(a), factorB = splat(c);
+    forColumns(o.cols, {}, [&](Value col, Value, ValueRange) -> SmallVector<Value> {
+      Value x = load(oA[0].memref, {row, col}), y = load(oB[0].memref, {row, col});
+      Value sum = arith::AddFOp::create(b, arith::MulFOp::create(b, factorA, x),
+                                        arith::MulFOp::create(b, factorB, y));
+      sum = arith::SelectOp::create(b, onlyA, x, sum);
+      sum = arith::SelectOp::create(b, onlyB, y, sum);
+      store(sum, o.memref, {row, col});
+      return {};
+    });
+  });
+  bind(op.getO(), o);
+  bind(op.getLse(), lse);
+  return success();
+}

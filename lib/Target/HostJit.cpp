@@ -1,0 +1,277 @@
+//===- HostJit.cpp - Compiles and runs kernels on the host ----------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/HostJit.h"
+
+#include "attn/Conversion/AttnToCPU/AttnToCPU.h"
+#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+
+#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/FormatVariadic.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/ThreadPool.h>
+#include <llvm/TargetParser/Host.h>
+#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
+#include <mlir/ExecutionEngine/OptUtils.h>
+#include <mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h>
+#include <mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h>
+#include <mlir/Target/LLVMIR/Export.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+using namespace mlir;
+using namespace attn;
+
+static llvm::Error makeError(const Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+unsigned attn::hostVectorWidth() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  if (features.lookup("avx512f"))
+    return 16;
+  return features.lookup("avx2") ? 8 : 4;
+}
+
+namespace {
+using PackedFunction = void (*)(void **);
+
+/// One kernel of a module.
+struct Entry {
+  PackedFunction run;
+  PackedFunction countTiles;
+};
+} // namespace
+
+struct HostKernel::State {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  SmallVector<Entry> entries;
+  /// Made by the first run that wants more than one thread, replaced by one that wants more.
+  std::shared_ptr<llvm::DefaultThreadPool> pool;
+  unsigned poolThreads = 0;
+  std::mutex poolMutex;
+
+  std::shared_ptr<llvm::DefaultThreadPool> getPool(unsigned numThreads);
+  void runEntry(const Entry &entry, ArrayRef<void *> slots, unsigned numThreads);
+};
+
+HostKernel::HostKernel() : state(std::make_unique<State>()) {}
+HostKernel::~HostKernel() = default;
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+static llvm::Error compile(ModuleOp module, std::unique_ptr<llvm::orc::LLJIT> &jit) {
+  static const bool initialized = [] {
+    return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  }();
+  if (!initialized)
+    return makeError("LLVM was built without a code generator for this machine");
+
+  auto context = std::make_unique<llvm::LLVMContext>();
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, *context);
+  if (!llvmModule)
+    return makeError("the module cannot be translated to LLVM IR; run attn-cpu-to-llvm first");
+
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return builder.takeError();
+  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+  auto machine = builder->createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  llvmModule->setDataLayout((*machine)->createDataLayout());
+  llvmModule->setTargetTriple((*machine)->getTargetTriple());
+  if (llvm::Error error = makeOptimizingTransformer(3, 0, machine->get())(llvmModule.get()))
+    return error;
+
+  auto created = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*builder)).create();
+  if (!created)
+    return created.takeError();
+  jit = std::move(*created);
+  return jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(llvmModule), std::move(context)));
+}
+
+static llvm::Expected<PackedFunction> lookup(llvm::orc::LLJIT &jit, const std::string &name) {
+  auto address = jit.lookup(name + kPackedSuffix.str());
+  if (!address)
+    return address.takeError();
+  return address->toPtr<PackedFunction>();
+}
+
+llvm::Expected<std::unique_ptr<HostKernel>> HostKernel::create(ModuleOp llvmModule) {
+  std::unique_ptr<HostKernel> kernel(new HostKernel());
+  SmallVector<std::string> names;
+  ArrayAttr types;
+  for (auto func : llvmModule.getOps<LLVM::LLVMFuncOp>()) {
+    if (!func->hasAttr(kKernelAttr))
+      continue;
+    auto own = func->getAttrOfType<ArrayAttr>(kArgumentTypesAttr);
+    if (!own || (types && own != types))
+      return makeError("kernel '" + func.getSymName() +
+                       "' does not say its argument types, or has others than the kernel before "
+                       "it; expected kernels that convert-attn-to-cpu made of one function");
+    types = own;
+    names.push_back(func.getSymName().str());
+  }
+  if (names.empty())
+    return makeError("the module has no kernel: expected an llvm.func with the attribute '" +
+                     kKernelAttr +
+                     "'; run attn-outline-kernels, convert-attn-to-cpu and "
+                     "attn-cpu-to-llvm first");
+  kernel->argumentTypes = llvm::to_vector(types.getAsValueRange<TypeAttr>());
+  if (llvm::Error error = compile(llvmModule, kernel->state->jit))
+    return error;
+  for (const std::string &name : names) {
+    auto run = lookup(*kernel->state->jit, name);
+    if (!run)
+      return run.takeError();
+    auto count = lookup(*kernel->state->jit, name + kNumTilesSuffix.str());
+    if (!count)
+      return count.takeError();
+    kernel->state->entries.push_back({*run, *count});
+  }
+  return kernel;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+llvm::Error HostKernel::checkArgument(unsigned position, const HostArg &arg) const {
+  Type type = argumentTypes[position];
+  std::string expected;
+  llvm::raw_string_ostream(expected) << "argument " << position << ": expected " << type;
+  auto *tensor = std::get_if<HostTensor>(&arg);
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref) {
+    bool fits =
+        type.isF32() ? std::holds_alternative<float>(arg) : std::holds_alternative<int64_t>(arg);
+    return fits ? llvm::Error::success()
+                : makeError(expected + ", got " + (tensor ? "a tensor" : "another kind of scalar"));
+  }
+  if (!tensor)
+    return makeError(expected + ", got a scalar");
+  size_t rank = memref.getRank();
+  if (tensor->sizes.size() != rank || tensor->strides.size() != rank)
+    return makeError(expected + llvm::formatv(", got {0} sizes and {1} strides",
+                                              tensor->sizes.size(), tensor->strides.size()));
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(memref.getStridesAndOffset(strides, offset)) ||
+      (offset != 0 && !ShapedType::isDynamic(offset)))
+    return makeError(expected + ", which is not a strided view at offset 0");
+  bool isEmpty = llvm::is_contained(tensor->sizes, 0);
+  for (size_t dim = 0; dim < rank; ++dim) {
+    int64_t size = tensor->sizes[dim], stride = tensor->strides[dim];
+    if (size < 0 || (!memref.isDynamicDim(dim) && memref.getDimSize(dim) != size))
+      return makeError(expected + llvm::formatv(", got size {0} in dim {1}", size, dim));
+    if (size > 1 && !ShapedType::isDynamic(strides[dim]) && strides[dim] != stride)
+      return makeError(expected + llvm::formatv(", got stride {0} in dim {1} where the kernel was "
+                                                "compiled for {2}",
+                                                stride, dim, strides[dim]));
+  }
+  if (!tensor->data && !isEmpty)
+    return makeError(expected + ", got a null pointer");
+  return llvm::Error::success();
+}
+
+/// The values behind a kernel's packed entry: a memref is (allocated, aligned, offset,
+/// sizes..., strides...), each value in eight bytes.
+static void appendValues(const HostArg &arg, SmallVectorImpl<uint64_t> &values) {
+  if (auto *tensor = std::get_if<HostTensor>(&arg)) {
+    auto address = reinterpret_cast<uintptr_t>(tensor->data);
+    values.append({address, address, 0});
+    values.append(tensor->sizes.begin(), tensor->sizes.end());
+    values.append(tensor->strides.begin(), tensor->strides.end());
+    return;
+  }
+  uint64_t bits = 0;
+  if (auto *number = std::get_if<float>(&arg))
+    std::memcpy(&bits, number, sizeof(*number));
+  else
+    bits = std::get<int64_t>(arg);
+  values.push_back(bits);
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+std::shared_ptr<llvm::DefaultThreadPool> HostKernel::State::getPool(unsigned numThreads) {
+  std::lock_guard<std::mutex> lock(poolMutex);
+  if (poolThreads < numThreads) {
+    llvm::ThreadPoolStrategy strategy;
+    strategy.ThreadsRequested = numThreads;
+    strategy.UseHyperThreads = true;
+    // A run that still uses the old pool keeps it alive.
+    pool = std::make_shared<llvm::DefaultThreadPool>(strategy);
+    poolThreads = numThreads;
+  }
+  return pool;
+}
+
+/// Hands out ranges of tiles, long ones first, so that threads seldom come back for more
+/// and still end together.
+void HostKernel::State::runEntry(const Entry &entry, ArrayRef<void *> slots, unsigned numThreads) {
+  int64_t numTiles = 0;
+  SmallVector<void *> countSlots(slots);
+  countSlots.push_back(&numTiles);
+  entry.countTiles(countSlots.data());
+
+  std::atomic<int64_t> next = 0;
+  auto work = [&] {
+    int64_t begin = next, end;
+    SmallVector<void *> rangeSlots(slots);
+    rangeSlots.append({&begin, &end});
+    while (begin < numTiles) {
+      int64_t share = (numTiles - begin) / (4 * static_cast<int64_t>(numThreads));
+      end = begin + std::max<int64_t>(share, 1);
+      if (!next.compare_exchange_weak(begin, end))
+        continue;
+      entry.run(rangeSlots.data());
+      begin = next;
+    }
+  };
+  int64_t helpers = std::min<int64_t>(numThreads, numTiles) - 1;
+  if (helpers < 1)
+    return work();
+  std::shared_ptr<llvm::DefaultThreadPool> threads = getPool(numThreads - 1);
+  llvm::ThreadPoolTaskGroup group(*threads);
+  for (int64_t i = 0; i < helpers; ++i)
+    threads->async(group, work);
+  work();
+  threads->wait(group);
+}
+
+llvm::Error HostKernel::run(ArrayRef<HostArg> args, unsigned numThreads) {
+  if (args.size() != argumentTypes.size())
+    return makeError(
+        llvm::formatv("expected {0} arguments, got {1}", argumentTypes.size(), args.size()));
+  SmallVector<uint64_t> values;
+  for (auto [position, arg] : llvm::enumerate(args)) {
+    if (llvm::Error error = checkArgument(position, arg))
+      return error;
+    appendValues(arg, values);
+  }
+  SmallVector<void *> slots;
+  for (uint64_t &value : values)
+    slots.push_back(&value);
+  if (numThreads == 0)
+    numThreads = llvm::hardware_concurrency().compute_thread_count();
+  for (const Entry &entry : state->entries)
+    state->runEntry(entry, slots, numThreads);
+  return llvm::Error::success();
+}
