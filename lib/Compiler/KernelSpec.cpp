@@ -84,7 +84,7 @@ static rt::Status canonicalizeMask(KernelSpec &spec) {
   return {};
 }
 
-static rt::Status checkPins(const KernelSpec &spec) {
+static rt::Status checkPinnedAlgorithm(const KernelSpec &spec) {
   if (spec.pins.algorithm != Algorithm::FA1)
     return {};
   if (spec.out != rt::ElementType::F32 || !spec.lse)
@@ -136,7 +136,7 @@ rt::Expected<KernelSpec> attn::canonicalize(KernelSpec spec) {
                     formatv("a power of two in [{0}, 256], at least the {0} bytes of an element",
                             elementBytes));
   if (status = canonicalizeMask(spec); status)
-    status = checkPins(spec);
+    status = checkPinnedAlgorithm(spec);
   if (!status)
     return rt::fail(status.error());
   return spec;

@@ -28,7 +28,8 @@ static bool writeFile(ModuleOp module, StringRef directory, const Twine &name, S
     file.clear_error();
   }
   if (error)
-    module.emitError() << "--attn-dump-stages: cannot write '" << path << "': " << error.message();
+    emitError(module.getLoc())
+        << "--attn-dump-stages: cannot write '" << path << "': " << error.message();
   return !error;
 }
 

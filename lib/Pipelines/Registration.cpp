@@ -52,7 +52,7 @@ struct RefuseTarget : PassWrapper<RefuseTarget, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RefuseTarget)
   explicit RefuseTarget(StringRef target) : target(target.str()) {}
   void runOnOperation() override {
-    getOperation().emitError() << unknownTargetMessage(target);
+    emitError(getOperation().getLoc()) << unknownTargetMessage(target);
     signalPassFailure();
   }
   std::string target;

@@ -18,9 +18,6 @@ namespace attn {
 /// Name of the function that buildProblem makes.
 constexpr llvm::StringLiteral kProblemFunction = "attn_forward";
 
-/// On attn.forward: the fields of the schedule that are pinned, by name.
-constexpr llvm::StringLiteral kPinsAttr = "attn.pins";
-
 /// Loads the dialects that a problem is made of into a context.
 void loadProblemDialects(mlir::MLIRContext &context);
 

@@ -18,6 +18,7 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Runtime/Error.h"
 #include "attn/Runtime/TensorArg.h"
+#include "attn/Target/Schedule.h"
 
 #include <cstdint>
 #include <optional>
@@ -35,18 +36,6 @@ struct SpecKey {
   llvm::StringLiteral help;
   int64_t min = 0;
   int64_t max = 0;
-};
-
-/// Fields of the schedule that are not left to the target's table.
-struct SchedulePins {
-  std::optional<Algorithm> algorithm;
-  std::optional<int64_t> qTile, kvTile, stages, warps;
-  std::optional<WarpSplit> warpSplit;
-  std::optional<int64_t> splitKV;
-  std::optional<Instruction> instruction;
-  std::optional<bool> qInRegisters;
-  std::optional<TileOrder> order;
-  bool operator==(const SchedulePins &) const = default;
 };
 
 struct KernelSpec {
