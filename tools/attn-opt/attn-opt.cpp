@@ -5,25 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines/Registration.h"
 
-#include <mlir/Dialect/ControlFlow/IR/ControlFlowOps.h>
-#include <mlir/Dialect/Vector/IR/VectorOps.h>
+#include <llvm/Support/CommandLine.h>
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
-#include <mlir/Transforms/Passes.h>
 
 int main(int argc, char **argv) {
+  llvm::cl::opt<std::string> dumpDirectory(
+      "attn-dump-stages",
+      llvm::cl::desc("With --attn-pipeline: write the IR after each stage, and the PTX, to this "
+                     "directory"),
+      llvm::cl::value_desc("DIR"));
   mlir::DialectRegistry registry;
-  registry.insert<attn::AttnDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::cf::ControlFlowDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
-                  mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,
-                  mlir::vector::VectorDialect>();
-  attn::registerAttnConversionPasses();
-  attn::registerAttnPasses();
-  attn::registerCPUToLLVMPipeline();
-  mlir::registerCanonicalizerPass();
-  mlir::registerCSEPass();
+  attn::registerDialects(registry);
+  attn::registerPasses();
+  attn::registerPipelines(&dumpDirectory.getValue());
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "attn: compiler for attention kernels\n", registry));
 }

@@ -31,14 +31,13 @@ static int64_t scratchBytes(Operation *op) {
       return 0;
     return sharedTileBytes(tile.getRows(), tile.getCols(), stored.getIntOrFloatBitWidth() / 8);
   }
-  // The merge over warps: one output tile, and m and l of every warp.
+  // The merge over warps.
   if (auto finalize = dyn_cast<FinalizeOp>(op)) {
     auto layout = cast<FragmentLayoutAttr>(finalize.getAcc().getType().getLayout());
     if (layout.getSplit() != FragmentSplit::Partial)
       return 0;
     TileType tile = finalize.getAcc().getType();
-    return llvm::alignTo(tile.getRows() * tile.getCols() * 4, kSmemAlignment) +
-           layout.getWarps() * tile.getRows() * 2 * 4;
+    return warpMergeBytes(tile.getRows(), tile.getCols(), layout.getWarps());
   }
   return 0;
 }

@@ -26,11 +26,48 @@ int64_t attn::sharedTileBytes(int64_t rows, int64_t cols, int64_t elementBytes) 
   return llvm::alignTo(rows * pitch, kSmemAlignment);
 }
 
-int64_t attn::forwardSharedBytes(ScheduleAttr schedule, int64_t headDimQK, int64_t headDimV,
-                                 int64_t elementBytes) {
+int64_t attn::warpMergeBytes(int64_t rows, int64_t cols, int64_t warps) {
+  return llvm::alignTo(rows * cols * 4, kSmemAlignment) + warps * rows * 2 * 4;
+}
+
+/// Each pass of the algorithm over the keys has its own pipes.
+static int64_t passesOverK(Algorithm algorithm) {
+  switch (algorithm) {
+  case Algorithm::Naive:
+    return 3;
+  case Algorithm::TwoPass:
+    return 2;
+  case Algorithm::FA1:
+  case Algorithm::FA2:
+    return 1;
+  }
+  llvm_unreachable("all algorithms are handled");
+}
+
+/// f32 tiles are stored straight from the fragments; narrower ones are gathered to rows first.
+static int64_t storeBytes(int64_t rows, int64_t cols, int64_t outElementBytes) {
+  return outElementBytes == 4 ? 0 : sharedTileBytes(rows, cols, outElementBytes);
+}
+
+SharedMemoryUse attn::forwardSharedMemory(ScheduleAttr schedule, int64_t headDimQK,
+                                          int64_t headDimV, int64_t elementBytes,
+                                          int64_t outElementBytes) {
   int64_t dimQK = paddedHeadDim(headDimQK), dimV = paddedHeadDim(headDimV);
-  int64_t stageBytes = sharedTileBytes(schedule.getKvTile(), dimQK, elementBytes) +
-                       sharedTileBytes(schedule.getKvTile(), dimV, elementBytes);
-  return sharedTileBytes(schedule.getQTile(), dimQK, elementBytes) +
-         schedule.getStages() * stageBytes;
+  int64_t qTile = schedule.getQTile(), kvTile = schedule.getKvTile();
+  int64_t passes = passesOverK(schedule.getAlgorithm());
+  SharedMemoryUse use;
+  use.q = passes * sharedTileBytes(qTile, dimQK, elementBytes);
+  use.k = passes * schedule.getStages() * sharedTileBytes(kvTile, dimQK, elementBytes);
+  use.v = schedule.getStages() * sharedTileBytes(kvTile, dimV, elementBytes);
+  use.epilogue = storeBytes(qTile, dimV, outElementBytes);
+  if (schedule.getWarpSplit() == WarpSplit::Keys)
+    use.epilogue = std::max(use.epilogue, warpMergeBytes(qTile, dimV, schedule.getWarps()));
+  return use;
+}
+
+SharedMemoryUse attn::mergeSharedMemory(ScheduleAttr schedule, int64_t headDim,
+                                        int64_t outElementBytes) {
+  SharedMemoryUse use;
+  use.epilogue = storeBytes(schedule.getQTile(), paddedHeadDim(headDim), outElementBytes);
+  return use;
 }

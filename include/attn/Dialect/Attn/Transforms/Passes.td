@@ -87,6 +87,47 @@ def AttnAllocateSmem : Pass<"attn-allocate-smem", "::mlir::func::FuncOp"> {
   }];
 }
 
+def AttnNormalizeProblem : Pass<"attn-normalize-problem", "::mlir::func::FuncOp"> {
+  let summary = "bring problems that one kernel serves into one form";
+  let description = [{
+    Arguments of the function that are tensors of a problem get run-time strides, so
+    that views are arguments like any other. Folds `all_of` of one mask, and a window
+    without bounds, to the simpler mask.
+
+    ```mlir
+    func.func @f(%q: memref<?x?x8x64xf16>, ...)
+    // becomes
+    func.func @f(%q: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>, ...)
+    ```
+  }];
+}
+
+def AttnSplitKV : Pass<"attn-split-kv", "::mlir::func::FuncOp"> {
+  let summary = "split a problem along its keys into partial results and a merge";
+  let description = [{
+    An `attn.forward` whose schedule has split_kv = n > 1 writes n partial results to
+    workspace arguments that are appended to the function; an `attn.merge_states`
+    combines them. The argument attribute `attn.workspace` gives the shape that the
+    caller must allocate, dense and row-major: for each dim a constant, or
+    [argument, dim] for the size of an argument's dim.
+
+    ```mlir
+    func.func @f(%q, ..., %o: memref<?x?x8x64xf16>, ...) {
+      attn.forward ... outs(%o) schedule(#attn.schedule<split_kv = 4>)
+    // becomes
+    func.func @f(%q, ..., %o: memref<?x?x8x64xf16>, ...,
+                 %po: memref<4x?x?x8x64xf32> {attn.workspace = [4, [3, 0], [3, 1], 8, 64]},
+                 %pl: memref<4x?x8x?xf32> {attn.workspace = [4, [3, 0], 8, [3, 1]]}) {
+      attn.forward ... outs(%po, %pl) schedule(#attn.schedule<split_kv = 4>)
+      attn.merge_states ins(%po, %pl) outs(%o)
+    ```
+  }];
+}
+
+def AttnVerifyNoProblemOps : Pass<"attn-verify-no-problem-ops", "::mlir::func::FuncOp"> {
+  let summary = "fail when a problem op is left after lowering to tiles";
+}
+
 def AttnOutlineKernels : Pass<"attn-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "make one function for each grid of tiles";
   let description = [{

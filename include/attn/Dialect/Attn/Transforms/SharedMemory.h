@@ -26,10 +26,28 @@ SharedLayoutAttr sharedLayoutFor(mlir::MLIRContext *context, int64_t cols, int64
 /// Bytes of a tile of this shape under `sharedLayoutFor`.
 int64_t sharedTileBytes(int64_t rows, int64_t cols, int64_t elementBytes);
 
-/// Bytes of shared memory of a forward kernel: its Q tile and `stages` K and V tiles; head
-/// dims are those of the tensors.
-int64_t forwardSharedBytes(ScheduleAttr schedule, int64_t headDimQK, int64_t headDimV,
-                           int64_t elementBytes);
+/// Bytes of the exchange that merges the outputs of the warps of a CTA: one f32 output tile,
+/// and m and l of every warp.
+int64_t warpMergeBytes(int64_t rows, int64_t cols, int64_t warps);
+
+/// Bytes of shared memory of one CTA, by what they hold.
+struct SharedMemoryUse {
+  int64_t q = 0;
+  int64_t k = 0;
+  int64_t v = 0;
+  /// What the epilogue needs. It overlays the tiles, which are dead by then.
+  int64_t epilogue = 0;
+
+  int64_t total() const { return std::max(q + k + v, epilogue); }
+};
+
+/// The shared memory of a forward kernel: what `attn-allocate-smem` will find in its tile
+/// program. Head dims are those of the tensors.
+SharedMemoryUse forwardSharedMemory(ScheduleAttr schedule, int64_t headDimQK, int64_t headDimV,
+                                    int64_t elementBytes, int64_t outElementBytes);
+
+/// The shared memory of a merge kernel.
+SharedMemoryUse mergeSharedMemory(ScheduleAttr schedule, int64_t headDim, int64_t outElementBytes);
 
 } // namespace attn
 

@@ -1,0 +1,76 @@
+//===- NormalizeProblem.cpp - One form for problems of one kernel ---------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace attn {
+#define GEN_PASS_DEF_ATTNNORMALIZEPROBLEM
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+/// The type with run-time strides but for the last dim. The offset is 0: a view's base
+/// pointer already counts it in.
+static MemRefType withRuntimeStrides(MemRefType type) {
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  strides.back() = 1;
+  return MemRefType::get(type.getShape(), type.getElementType(),
+                         StridedLayoutAttr::get(type.getContext(), 0, strides),
+                         type.getMemorySpace());
+}
+
+/// A tensor argument without other uses than problem ops may change its type freely.
+static bool isProblemTensor(BlockArgument argument) {
+  auto type = dyn_cast<MemRefType>(argument.getType());
+  if (!type || type.getRank() < 3 || argument.use_empty())
+    return false;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1 || offset != 0)
+    return false;
+  return llvm::all_of(argument.getUsers(), [&](Operation *user) {
+    auto forward = dyn_cast<ForwardOp>(user);
+    if (!forward)
+      return isa<MergeStatesOp>(user);
+    return !llvm::is_contained(forward.getMaskArgs(), argument) &&
+           !llvm::is_contained(forward.getKvArgs(), argument);
+  });
+}
+
+static MaskAttrInterface simplified(MaskAttrInterface mask) {
+  if (auto all = dyn_cast<AllOfMaskAttr>(mask); all && all.getMasks().size() == 1)
+    return simplified(cast<MaskAttrInterface>(all.getMasks().front()));
+  auto window = dyn_cast<WindowMaskAttr>(mask);
+  if (!window || window.getLeft() != -1)
+    return mask;
+  if (window.getRight() == -1)
+    return NoneMaskAttr::get(mask.getContext());
+  if (window.getRight() == 0)
+    return CausalMaskAttr::get(mask.getContext(), window.getAlignment());
+  return mask;
+}
+
+namespace {
+
+struct NormalizeProblem : attn::impl::AttnNormalizeProblemBase<NormalizeProblem> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    for (ForwardOp op : function.getOps<ForwardOp>())
+      op.setMaskAttr(simplified(op.getMask()));
+    if (function.isDeclaration())
+      return;
+    for (BlockArgument argument : function.getArguments())
+      if (isProblemTensor(argument))
+        argument.setType(withRuntimeStrides(cast<MemRefType>(argument.getType())));
+    function.setType(FunctionType::get(&getContext(), function.getBody().getArgumentTypes(),
+                                       function.getResultTypes()));
+  }
+};
+
+} // namespace

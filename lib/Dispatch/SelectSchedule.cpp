@@ -1,0 +1,74 @@
+//===- SelectSchedule.cpp - Gives each problem its schedule ---------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TargetOption.h"
+#include "attn/Dispatch/Passes.h"
+#include "attn/Dispatch/ScheduleSelection.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace attn {
+#define GEN_PASS_DEF_ATTNSELECTSCHEDULE
+#include "attn/Dispatch/Passes.h.inc"
+} // namespace attn
+
+namespace {
+
+struct SelectSchedulePass : attn::impl::AttnSelectScheduleBase<SelectSchedulePass> {
+  using AttnSelectScheduleBase::AttnSelectScheduleBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    info = resolveTarget(target, getArgument(), context);
+    return success(info);
+  }
+
+  void runOnOperation() override {
+    // All ops get their schedule or none does.
+    SmallVector<std::pair<Operation *, Selection>> selections;
+    auto result = getOperation().walk([&](Operation *op) {
+      if (auto forward = dyn_cast<ForwardOp>(op))
+        return choose(forward, selections);
+      if (auto merge = dyn_cast<MergeStatesOp>(op))
+        return choose(merge, selections);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    for (auto &[op, selection] : selections)
+      apply(op, selection);
+  }
+
+  template <typename ProblemOp>
+  WalkResult choose(ProblemOp op, SmallVectorImpl<std::pair<Operation *, Selection>> &selections) {
+    Selection selection = chooseSchedule(op, *info);
+    if (!selection) {
+      InFlightDiagnostic diagnostic = op.emitOpError() << selection.error;
+      for (const RejectedRow &row : selection.rejected)
+        diagnostic.attachNote(op.getLoc()) << row.row << " " << row.reason;
+      return WalkResult::interrupt();
+    }
+    selections.emplace_back(op, std::move(selection));
+    return WalkResult::advance();
+  }
+
+  void apply(Operation *op, const Selection &selection) {
+    if (selection.isFallback)
+      op->emitRemark() << "no fast path of " << info->name << " takes this problem ("
+                       << selection.fallbackReason << "): taking the generic path, row '"
+                       << selection.row << "'";
+    op->removeAttr(kPinsAttr);
+    if (auto forward = dyn_cast<ForwardOp>(op))
+      forward.setScheduleAttr(selection.schedule);
+    else
+      cast<MergeStatesOp>(op).setScheduleAttr(selection.schedule);
+  }
+
+  const TargetInfo *info = nullptr;
+};
+
+} // namespace

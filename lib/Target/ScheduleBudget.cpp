@@ -1,0 +1,156 @@
+//===- ScheduleBudget.cpp - What a schedule costs and may cost ------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/ScheduleBudget.h"
+
+#include "attn/Dialect/Attn/Transforms/TileShapes.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+constexpr int64_t kLanes = 32;
+/// Rows of an mma block, and keys of one step of P V.
+constexpr int64_t kMmaRows = 16;
+constexpr int64_t kMmaKeys = 16;
+
+/// The tile of which one warp holds the accumulators.
+struct WarpTile {
+  int64_t rows, keys;
+
+  explicit WarpTile(ScheduleAttr schedule) : rows(schedule.getQTile()), keys(schedule.getKvTile()) {
+    (schedule.getWarpSplit() == WarpSplit::Rows ? rows : keys) /= schedule.getWarps();
+  }
+};
+
+} // namespace
+
+RegisterUse attn::estimateRegisters(const ProblemFacts &facts, ScheduleAttr schedule) {
+  WarpTile tile(schedule);
+  RegisterUse use;
+  use.o = tile.rows * paddedHeadDim(facts.headDimV) / kLanes;
+  use.s = tile.rows * tile.keys / kLanes;
+  if (schedule.getQInRegisters())
+    use.q = tile.rows * paddedHeadDim(facts.headDimQK) * facts.elementBytes() / 4 / kLanes;
+  return use;
+}
+
+int64_t attn::registerLimit(const TargetInfo &target, ScheduleAttr schedule) {
+  // Registers are handed to warps in units of eight a thread.
+  int64_t share = target.registersPerSM / (schedule.getWarps() * kLanes) / 8 * 8;
+  return std::min(target.maxRegistersPerThread, share);
+}
+
+SharedMemoryUse attn::sharedMemoryUse(const ProblemFacts &facts, ScheduleAttr schedule) {
+  return forwardSharedMemory(schedule, facts.headDimQK, facts.headDimV, facts.elementBytes(),
+                             facts.outElementBytes());
+}
+
+static std::string checkAlgorithm(const ProblemFacts &facts, const TargetInfo &target,
+                                  ScheduleAttr schedule) {
+  if (schedule.getAlgorithm() != Algorithm::FA1)
+    return {};
+  if (target.isGpu)
+    return llvm::formatv("algorithm: fa1 runs on the cpu alone, got it on {0}; choose algorithm = "
+                         "fa2, two_pass or naive",
+                         target.name);
+  if (!facts.outType.isF32() || !facts.hasLse)
+    return "algorithm: fa1 keeps its running output in o and lse, expected an f32 o and an lse; "
+           "choose algorithm = fa2";
+  return {};
+}
+
+static std::string checkInstruction(const ProblemFacts &facts, const TargetInfo &target,
+                                    ScheduleAttr schedule) {
+  if (schedule.getInstruction() == Instruction::Fma) {
+    if (schedule.getQInRegisters())
+      return "q_in_registers: expected false with instruction = fma, got true";
+    return {};
+  }
+  if (!target.hasMmaM16N8K16() || !target.hasLdmatrix() || !target.hasCpAsync())
+    return llvm::formatv("instruction: {0} lacks mma.m16n8k16, ldmatrix or cp.async; choose "
+                         "instruction = fma",
+                         target.name);
+  if (facts.element & ~elements::SixteenBit)
+    return "instruction: mma expects f16 or bf16 tensors, got f32; choose instruction = fma";
+  if (facts.alignmentBytes < kMmaAlignmentBytes)
+    return llvm::formatv("instruction: mma expects an alignment of at least {0} bytes, got {1}; "
+                         "promise alignment({0}) on the op or choose instruction = fma",
+                         kMmaAlignmentBytes, facts.alignmentBytes);
+  return {};
+}
+
+/// Each warp works on whole mma blocks: its fragments are laid out in them, whatever
+/// computes the products.
+static std::string checkBlocks(const TargetInfo &target, ScheduleAttr schedule) {
+  int64_t qTile = schedule.getQTile(), kvTile = schedule.getKvTile(), warps = schedule.getWarps();
+  if (warps * kLanes > target.maxThreadsPerCta)
+    return llvm::formatv("warps: expected at most {0}, got {1}", target.maxThreadsPerCta / kLanes,
+                         warps);
+  bool byRows = schedule.getWarpSplit() == WarpSplit::Rows;
+  int64_t rowWarps = byRows ? warps : 1, keyWarps = byRows ? 1 : warps;
+  if (qTile % (rowWarps * kMmaRows) != 0)
+    return llvm::formatv("q_tile: expected a multiple of {0} ({1} rows for each of {2} warps), got "
+                         "{3}; change q_tile or warps",
+                         rowWarps * kMmaRows, kMmaRows, rowWarps, qTile);
+  if (kvTile % (keyWarps * kMmaKeys) != 0)
+    return llvm::formatv("kv_tile: expected a multiple of {0} ({1} keys for each of {2} warps), "
+                         "got {3}; change kv_tile or warps",
+                         keyWarps * kMmaKeys, kMmaKeys, keyWarps, kvTile);
+  return {};
+}
+
+static std::string checkShared(const TargetInfo &target, const SharedMemoryUse &use) {
+  if (use.total() <= target.sharedBytesPerCta)
+    return {};
+  return llvm::formatv("shared memory: expected at most {0} bytes, got {1} (Q {2}, K {3}, V {4}, "
+                       "epilogue {5}); reduce q_tile, kv_tile or stages",
+                       target.sharedBytesPerCta, use.total(), use.q, use.k, use.v, use.epilogue);
+}
+
+/// Only for mma: the generic path spills what does not fit rather than refuse.
+static std::string checkRegisters(const ProblemFacts &facts, const TargetInfo &target,
+                                  ScheduleAttr schedule) {
+  RegisterUse use = estimateRegisters(facts, schedule);
+  int64_t limit = registerLimit(target, schedule);
+  if (schedule.getInstruction() == Instruction::Fma || use.total() <= limit)
+    return {};
+  return llvm::formatv("registers: expected at most {0} a thread, got {1} (O {2}, S {3}, Q {4}, "
+                       "other {5}); reduce q_tile{6}, or use more warps",
+                       limit, use.total(), use.o, use.s, use.q, kRegisterOverhead,
+                       schedule.getQInRegisters() ? ", kv_tile or q_in_registers" : " or kv_tile");
+}
+
+std::string attn::checkSchedule(const ProblemFacts &facts, const TargetInfo &target,
+                                ScheduleAttr schedule) {
+  std::string fault = checkAlgorithm(facts, target, schedule);
+  if (!fault.empty() || !target.isGpu)
+    return fault;
+  fault = checkInstruction(facts, target, schedule);
+  if (fault.empty())
+    fault = checkBlocks(target, schedule);
+  if (fault.empty())
+    fault = checkShared(target, sharedMemoryUse(facts, schedule));
+  if (fault.empty())
+    fault = checkRegisters(facts, target, schedule);
+  return fault;
+}
+
+std::string attn::checkMergeSchedule(MergeStatesOp op, const TargetInfo &target,
+                                     ScheduleAttr schedule) {
+  if (!target.isGpu)
+    return {};
+  if (schedule.getWarpSplit() != WarpSplit::Rows)
+    return "warp_split: a merge has no keys to share out, expected rows, got keys";
+  std::string fault = checkBlocks(target, schedule);
+  auto outType = cast<MemRefType>(op.getO().getType());
+  int64_t outBytes = outType.getElementTypeBitWidth() / 8;
+  if (fault.empty())
+    fault = checkShared(target, mergeSharedMemory(schedule, outType.getShape().back(), outBytes));
+  return fault;
+}

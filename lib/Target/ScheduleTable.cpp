@@ -1,0 +1,104 @@
+//===- ScheduleTable.cpp - From problems to schedules ---------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/ScheduleTable.h"
+
+using namespace mlir;
+using namespace attn;
+
+const ScheduleTable &attn::scheduleTable(const TargetInfo &target) {
+  switch (target.scheduleFamily) {
+  case ScheduleFamily::CPU:
+    return scheduleTableCPU();
+  case ScheduleFamily::SM80:
+    return scheduleTableSM80();
+  }
+  llvm_unreachable("all families are handled");
+}
+
+static unsigned elementSet(Type type) {
+  if (type.isF32())
+    return elements::F32;
+  return type.isF16() ? elements::F16 : elements::BF16;
+}
+
+static unsigned maskSet(MaskAttrInterface mask) {
+  auto members = [](ArrayRef<Attribute> masks) {
+    unsigned set = 0;
+    for (Attribute member : masks)
+      set |= maskSet(cast<MaskAttrInterface>(member));
+    // A full member leaves the kind of the others.
+    return set & ~masks::Full ? set & ~masks::Full : set;
+  };
+  if (mask.keepsAll())
+    return masks::Full;
+  return llvm::TypeSwitch<Attribute, unsigned>(mask)
+      .Case([](CausalMaskAttr) { return masks::Causal; })
+      .Case([](WindowMaskAttr) { return masks::Window; })
+      .Case([&](AllOfMaskAttr composed) { return members(composed.getMasks()); })
+      .Case([&](AnyOfMaskAttr composed) { return members(composed.getMasks()); })
+      .Default([](Attribute) { return masks::Other; });
+}
+
+ProblemFacts attn::describeProblem(ForwardOp op) {
+  ProblemFacts facts;
+  facts.elementType = op.getElementType();
+  facts.outType = cast<MemRefType>(op.getO().getType()).getElementType();
+  facts.hasLse = static_cast<bool>(op.getLse());
+  facts.headDimQK = op.getHeadDimQK();
+  facts.headDimV = op.getHeadDimV();
+  facts.alignmentBytes = op.getAlignmentBytes();
+  facts.element = elementSet(facts.elementType);
+  facts.masks = maskSet(op.getMask());
+  bool oneQuery = cast<MemRefType>(op.getQ().getType()).getDimSize(1) == 1;
+  facts.phase = oneQuery ? phases::Decode : phases::Prefill;
+  return facts;
+}
+
+static std::string setText(unsigned set, ArrayRef<StringRef> names) {
+  SmallVector<StringRef> members;
+  for (auto [bit, name] : llvm::enumerate(names))
+    if (set >> bit & 1)
+      members.push_back(name);
+  return llvm::join(members, ", ");
+}
+
+static std::string rangeMismatch(StringRef what, int64_t value, DimRange range) {
+  return llvm::formatv("{0}: takes {1} to {2}, the problem has {3}", what, range.min, range.max,
+                       value);
+}
+
+std::optional<RowMismatch> attn::matchRow(const ScheduleRow &row, const ProblemFacts &facts) {
+  auto mismatch = [](StringRef what, const std::string &takes, const std::string &has) {
+    return llvm::formatv("{0}: takes {1}, the problem has {2}", what, takes, has).str();
+  };
+  // What no choice of tile sizes changes comes first.
+  const StringRef elementNames[] = {"f32", "f16", "bf16"};
+  if (!(row.elements & facts.element))
+    return RowMismatch{0, mismatch("element type", setText(row.elements, elementNames),
+                                   setText(facts.element, elementNames))};
+  if (facts.alignmentBytes < row.minAlignment)
+    return RowMismatch{1, llvm::formatv("alignment: takes {0} bytes or more, the problem promises "
+                                        "{1}; say alignment({0}) if all strides and pointers allow",
+                                        row.minAlignment, facts.alignmentBytes)};
+  const StringRef phaseNames[] = {"prefill", "decode (one query, known at compile time)"};
+  if (!(row.phases & facts.phase))
+    return RowMismatch{
+        2, mismatch("phase", setText(row.phases, phaseNames), setText(facts.phase, phaseNames))};
+  const StringRef maskNames[] = {"full", "causal", "window", "other masks"};
+  if (facts.masks & ~row.masks)
+    return RowMismatch{
+        3, mismatch("mask", setText(row.masks, maskNames), setText(facts.masks, maskNames))};
+  auto outside = [](int64_t value, DimRange range) {
+    return value < range.min || value > range.max;
+  };
+  if (outside(facts.headDimQK, row.headDimQK))
+    return RowMismatch{4, rangeMismatch("head_dim", facts.headDimQK, row.headDimQK)};
+  if (outside(facts.headDimV, row.headDimV))
+    return RowMismatch{4, rangeMismatch("head_dim_v", facts.headDimV, row.headDimV)};
+  return std::nullopt;
+}

@@ -1,0 +1,74 @@
+//===- ScheduleTableSM80.cpp - Schedules of sm_80 and its successors ------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/ScheduleTable.h"
+
+using namespace attn;
+
+namespace {
+
+/// Four warps of mma.sync on tiles that cp.async brings in.
+constexpr ScheduleValues mma(int64_t qTile, int64_t kvTile, int64_t stages, bool qInRegisters,
+                             WarpSplit warpSplit = WarpSplit::Rows) {
+  return {.algorithm = Algorithm::FA2,
+          .qTile = qTile,
+          .kvTile = kvTile,
+          .stages = stages,
+          .warps = 4,
+          .warpSplit = warpSplit,
+          .splitKV = 1,
+          .instruction = Instruction::Mma,
+          .qInRegisters = qInRegisters,
+          .order = TileOrder::Linear};
+}
+
+constexpr ScheduleValues fma(int64_t qTile, int64_t kvTile, int64_t warps) {
+  return {.algorithm = Algorithm::FA2,
+          .qTile = qTile,
+          .kvTile = kvTile,
+          .stages = 1,
+          .warps = warps,
+          .warpSplit = WarpSplit::Rows,
+          .splitKV = 1,
+          .instruction = Instruction::Fma,
+          .qInRegisters = false,
+          .order = TileOrder::Linear};
+}
+
+/// A row of 16-bit types through tensor cores, up to a head dim.
+constexpr ScheduleRow mmaRow(llvm::StringLiteral name, unsigned phases, int64_t maxHeadDim,
+                             ScheduleValues schedule) {
+  return {.name = name,
+          .elements = elements::SixteenBit,
+          .headDimQK = {8, maxHeadDim},
+          .headDimV = {8, maxHeadDim},
+          .phases = phases,
+          .minAlignment = 16,
+          .schedule = schedule};
+}
+
+// One stage already overlaps the copy of K with P V and that of V with Q K^T; two are
+// taken where two CTAs of an SM still find room. Unequal head dims go by the larger.
+const ScheduleRow kForward[] = {
+    // One query: 16 rows are the fewest that an mma takes, so the warps share out keys.
+    mmaRow("decode_d128", phases::Decode, 128, mma(16, 64, 2, false, WarpSplit::Keys)),
+    mmaRow("decode_d256", phases::Decode, 256, mma(16, 64, 1, false, WarpSplit::Keys)),
+    mmaRow("mma_d64", phases::Any, 64, mma(128, 64, 2, /*qInRegisters=*/true)),
+    mmaRow("mma_d96", phases::Any, 96, mma(128, 64, 2, false)),
+    mmaRow("mma_d128", phases::Any, 128, mma(128, 64, 1, false)),
+    mmaRow("mma_d256", phases::Any, 256, mma(64, 64, 1, false)),
+    // d_v beyond 256 has no place in registers; the budgets say by how much.
+    mmaRow("mma_wide", phases::Any, 512, mma(64, 32, 1, false)),
+    {.name = "generic", .isGeneric = true, .schedule = fma(64, 32, 4)},
+    {.name = "generic_small", .isGeneric = true, .schedule = fma(32, 16, 2)},
+};
+
+const ScheduleTable kTable = {kForward, fma(64, 32, 4)};
+
+} // namespace
+
+const ScheduleTable &attn::scheduleTableSM80() { return kTable; }
