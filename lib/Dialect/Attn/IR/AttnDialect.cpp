@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 #include <mlir/Transforms/InliningUtils.h>
 
@@ -23,6 +24,36 @@ struct AttnInlinerInterface : DialectInlinerInterface {
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
 };
 } // namespace
+
+/// The marks on loops are read by passes that trust their kind, so that a hand-written
+/// program must not get past the verifier with another.
+LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribute named) {
+  StringRef name = named.getName();
+  Attribute value = named.getValue();
+  auto expect = [&](bool valid, StringRef what) -> LogicalResult {
+    if (valid)
+      return success();
+    return op->emitOpError() << "expected '" << name << "' to be " << what << ", got " << value;
+  };
+  if (name == kKVLoopAttr) {
+    if (!isa<scf::ForOp>(op))
+      return op->emitOpError() << "expected '" << name << "' to stand on an scf.for";
+    return expect(isa<UnitAttr>(value), "a unit attribute");
+  }
+  if (name == kScheduleAttr)
+    return expect(isa<ScheduleAttr>(value), "a schedule");
+  if (name == kMaskClassAttr) {
+    auto text = dyn_cast<StringAttr>(value);
+    return expect(text && (text == "masked" || text == "full"), "\"masked\" or \"full\"");
+  }
+  if (name == kAlignmentAttr) {
+    auto bytes = dyn_cast<IntegerAttr>(value);
+    return expect(bytes && bytes.getType().isInteger(64) &&
+                      llvm::isPowerOf2_64(bytes.getValue().getZExtValue()),
+                  "a power of two of type i64");
+  }
+  return success();
+}
 
 void AttnDialect::initialize() {
   registerAttributes();
