@@ -35,22 +35,32 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitOpError() << "expected '" << name << "' to be " << what << ", got " << value;
   };
-  if (name == kKVLoopAttr) {
-    if (!isa<scf::ForOp>(op))
-      return op->emitOpError() << "expected '" << name << "' to stand on an scf.for";
-    return expect(isa<UnitAttr>(value), "a unit attribute");
+  auto standsOn = [&](bool valid, StringRef where) -> LogicalResult {
+    if (valid)
+      return success();
+    return op->emitOpError() << "expected '" << name << "' to stand on an " << where;
+  };
+  auto integer = dyn_cast<IntegerAttr>(value);
+  bool isI64 = integer && integer.getType().isInteger(64);
+  if (name == kKVPassAttr) {
+    if (failed(standsOn(isa<scf::ForOp>(op), "scf.for")))
+      return failure();
+    return expect(isI64 && integer.getInt() >= 0, "an i64 that is not negative");
   }
-  if (name == kScheduleAttr)
+  if (name == kScheduleAttr) {
+    if (failed(standsOn(isa<scf::ForallOp>(op), "scf.forall")))
+      return failure();
     return expect(isa<ScheduleAttr>(value), "a schedule");
+  }
+  if (name == kSmemBytesAttr)
+    return expect(isI64 && integer.getInt() >= 0, "an i64 that is not negative");
   if (name == kMaskClassAttr) {
     auto text = dyn_cast<StringAttr>(value);
     return expect(text && (text == "masked" || text == "full"), "\"masked\" or \"full\"");
   }
   if (name == kAlignmentAttr) {
-    auto bytes = dyn_cast<IntegerAttr>(value);
-    return expect(bytes && bytes.getType().isInteger(64) &&
-                      llvm::isPowerOf2_64(bytes.getValue().getZExtValue()),
-                  "a power of two of type i64");
+    bool isPowerOf2 = isI64 && integer.getInt() > 0 && llvm::isPowerOf2_64(integer.getInt());
+    return expect(isPowerOf2, "a power of two of type i64");
   }
   return success();
 }

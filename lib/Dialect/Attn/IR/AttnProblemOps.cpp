@@ -105,9 +105,8 @@ LogicalResult ForwardOp::verify() {
   for (NamedTensor tensor : {q, k, v})
     if (failed(verifyRank(*this, "C1", tensor, 4)))
       return failure();
-  auto outType = dyn_cast<MemRefType>(getO().getType());
   // Partial outputs have one more dim, in front.
-  unsigned lead = outType && outType.getRank() == 5 ? 1 : 0;
+  unsigned lead = hasPartialOutputs() ? 1 : 0;
   if (failed(verifyRank(*this, "C1", o, 4 + lead)))
     return failure();
   if (getLse()) {
@@ -137,6 +136,8 @@ LogicalResult ForwardOp::verify() {
       failed(verifySameDim(*this, "C6", "batch", q, 0, o, lead)) ||
       failed(verifySameDim(*this, "C6", "seq_len_q", q, 1, o, 1 + lead)) ||
       failed(verifySameDim(*this, "C6", "heads_q", q, 2, o, 2 + lead)) ||
+      // Other layouts put something else in front.
+      (isa<DenseLayoutAttr>(getKv()) && failed(verifySameDim(*this, "C6", "batch", q, 0, k, 0))) ||
       failed(verifySameDim(*this, "C6", "batch", k, 0, v, 0)) ||
       failed(verifySameDim(*this, "C6", "seq_len_kv", k, 1, v, 1)) ||
       failed(verifySameDim(*this, "C6", "heads_kv", k, 2, v, 2)))

@@ -73,13 +73,14 @@ static std::string toString(Attribute attr) {
 /// Sorts by the printed form, the only order that is the same in every process. Members
 /// that print alike (they differ in operands) keep their order.
 static void sortAndUnique(SmallVectorImpl<BoundMask> &members) {
-  llvm::stable_sort(members, [](const BoundMask &a, const BoundMask &b) {
-    return toString(a.mask) < toString(b.mask);
-  });
+  SmallVector<std::pair<std::string, unsigned>> order;
+  for (auto [index, member] : llvm::enumerate(members))
+    order.emplace_back(toString(member.mask), index);
+  llvm::sort(order);
   SmallVector<BoundMask> unique;
-  for (BoundMask &member : members)
-    if (!llvm::is_contained(unique, member))
-      unique.push_back(std::move(member));
+  for (const auto &[text, index] : order)
+    if (!llvm::is_contained(unique, members[index]))
+      unique.push_back(members[index]);
   members.assign(unique.begin(), unique.end());
 }
 

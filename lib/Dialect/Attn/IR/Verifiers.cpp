@@ -12,11 +12,9 @@ using namespace attn;
 
 LogicalResult attn::verifyRank(Operation *op, StringRef constraint, NamedTensor tensor,
                                int64_t rank) {
-  auto type = dyn_cast<MemRefType>(tensor.value.getType());
-  if (!type || type.getRank() != rank)
+  if (tensor.getType().getRank() != rank)
     return op->emitOpError() << constraint << ": expected " << tensor.name
-                             << " to be a memref of rank " << rank << ", got "
-                             << tensor.value.getType();
+                             << " to be a memref of rank " << rank << ", got " << tensor.getType();
   return success();
 }
 

@@ -21,7 +21,6 @@ struct NamedTensor {
   mlir::MemRefType getType() const { return mlir::cast<mlir::MemRefType>(value.getType()); }
 };
 
-/// The tensor is a ranked memref of that rank.
 llvm::LogicalResult verifyRank(mlir::Operation *op, llvm::StringRef constraint, NamedTensor tensor,
                                int64_t rank);
 

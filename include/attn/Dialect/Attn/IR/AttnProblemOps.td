@@ -44,7 +44,8 @@ def Attn_ForwardOp : Attn_Op<"forward", [
     - C3: head dims are static, multiples of 8, at most 256 (q, k) and 512 (v, o).
     - C4: q and k agree in head_dim, v and o in theirs.
     - C5: head counts are static, positive and heads_q is a multiple of heads_kv.
-    - C6: q and o agree in batch, seq_len_q, heads_q; k and v in batch, seq_len_kv, heads_kv.
+    - C6: q and o agree in batch, seq_len_q, heads_q; k and v in batch, seq_len_kv, heads_kv;
+      with the dense layout q and k in batch.
     - C7: every tensor is strided, in the default memory space; the last dim of q, k, v and o
       is contiguous (stride 1); no elements of o or lse share an address.
     - C8: mask and layout get the operands that they ask for.

@@ -12,9 +12,10 @@
 
 namespace attn {
 
-/// Unit attribute on the `scf.for` over K/V tiles of a tile program. Its induction
-/// variable is the first key of the tile, its step the tile's rows.
-constexpr llvm::StringLiteral kKVLoopAttr = "attn.kv_loop";
+/// On the `scf.for` over K/V tiles of a tile program: which pass over the keys it is part
+/// of (an i64 from 0). Its induction variable is the first key of the tile, its
+/// constant step the tile's rows. Loops of one pass follow each other in one block.
+constexpr llvm::StringLiteral kKVPassAttr = "attn.kv_pass";
 
 /// On an `scf.for` that `attn-split-mask-ranges` has peeled: "masked" or "full".
 constexpr llvm::StringLiteral kMaskClassAttr = "attn.mask_class";
@@ -24,6 +25,9 @@ constexpr llvm::StringLiteral kScheduleAttr = "attn.schedule";
 
 /// On the `scf.forall` over CTAs: alignment in bytes promised for all tensors.
 constexpr llvm::StringLiteral kAlignmentAttr = "attn.alignment";
+
+/// On the `scf.forall` over CTAs, set by attn-allocate-smem: bytes of shared memory.
+constexpr llvm::StringLiteral kSmemBytesAttr = "attn.smem_bytes";
 
 } // namespace attn
 
