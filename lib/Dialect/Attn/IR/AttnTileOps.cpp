@@ -215,3 +215,10 @@ LogicalResult LocalLoadOp::verify() {
                          << getTile().getType() << " and " << getResult().getType();
   return success();
 }
+
+LogicalResult LocalStoreOp::verify() {
+  if (getTile().getType().getShape() != getResult().getType().getShape())
+    return emitOpError() << "C1: expected operand and result to agree in shape, got "
+                         << getTile().getType() << " and " << getResult().getType();
+  return success();
+}

@@ -99,4 +99,18 @@ def Attn_LocalLoadOp : Attn_TileOp<"local_load"> {
   let hasVerifier = 1;
 }
 
+def Attn_LocalStoreOp : Attn_Op<"local_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "moves a tile of accumulators into scratch in shared memory";
+  let description = [{
+    f32 is rounded to the nearest even value of the result's element type. A warp reads
+    back only the rows that it wrote. `offset` is set by `attn-allocate-smem`.
+
+    - C1: operand and result agree in shape.
+  }];
+  let arguments = (ins Attn_TileType:$tile, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Attn_TileType:$result);
+  let assemblyFormat = "$tile (`offset` `=` $offset^)? attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 #endif // ATTN_SCHEDULE_OPS
