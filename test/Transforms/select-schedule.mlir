@@ -100,6 +100,16 @@ func.func @decode(%q: memref<?x1x8x128xbf16>, %k: memref<?x?x8x128xbf16>,
   return
 }
 
+// The columns of O do not divide into four warps: split by rows instead.
+// CHECK-LABEL: func @decode_d80
+// CHECK: schedule(<q_tile = 128, stages = 2>)
+func.func @decode_d80(%q: memref<?x1x8x80xbf16>, %k: memref<?x?x8x80xbf16>,
+                      %v: memref<?x?x8x80xbf16>, %o: memref<?x1x8x80xbf16>, %s: f32) {
+  attn.forward ins(%q, %k, %v : memref<?x1x8x80xbf16>, memref<?x?x8x80xbf16>, memref<?x?x8x80xbf16>)
+               outs(%o : memref<?x1x8x80xbf16>) scale(%s) alignment(16)
+  return
+}
+
 // Pinned fields replace those of the row; the dictionary goes.
 // CHECK-LABEL: func @pins
 // CHECK: schedule(<algorithm = two_pass, q_tile = 128, kv_tile = 32, stages = 2, split_kv = 4, q_in_registers = true>)

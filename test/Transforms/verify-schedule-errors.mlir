@@ -79,6 +79,16 @@ func.func @keys_of_a_warp(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 
 // -----
 
+!t = memref<?x?x8x72xbf16>
+func.func @columns_of_a_warp(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{warp_split: keys expects a padded head_dim_v of a multiple of 32 (8 columns for each of 4 warps), got 80; choose warp_split = rows or change warps}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(#attn.schedule<q_tile = 16, warp_split = keys>)
+  return
+}
+
+// -----
+
 !t = memref<?x?x8x128xf32>
 func.func @mma_of_f32(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   // expected-error @below {{instruction: mma expects f16 or bf16 tensors, got f32; choose instruction = fma}}

@@ -35,7 +35,8 @@ bool fitsGpu(const TargetInfo &target, ScheduleAttr s, const ProblemText &text) 
   bool byRows = s.getWarpSplit() == WarpSplit::Rows;
   int64_t rows = s.getQTile() / (byRows ? s.getWarps() : 1);
   int64_t keys = s.getKvTile() / (byRows ? 1 : s.getWarps());
-  bool blocks = rows % 16 == 0 && keys % 16 == 0;
+  bool blocks = rows % 16 == 0 && keys % 16 == 0 &&
+                (byRows || padded(text.headDimV) % (8 * s.getWarps()) == 0);
   int64_t tiles = tileBytes(s.getQTile(), text.headDimQK, bytes) +
                   s.getStages() * (tileBytes(s.getKvTile(), text.headDimQK, bytes) +
                                    tileBytes(s.getKvTile(), text.headDimV, bytes));
@@ -131,7 +132,10 @@ TEST_P(ScheduleOracle, AgreesForUnequalDimsAndDecode) {
                                {256, 512},
                                {8, 512},
                                {40, 264},
-                               {128, 384}})
+                               {128, 384},
+                               {80, 80},
+                               {128, 128},
+                               {16, 104}})
       for (const char *seqLenQ : {"?", "1", "128"})
         checkCell(context, target,
                   {.element = element, .headDimQK = dimQK, .headDimV = dimV, .seqLenQ = seqLenQ});
