@@ -117,5 +117,6 @@ TEST(Explanation, Cpu) {
   EXPECT_EQ(explanation.selection.row, "cpu_d128");
   EXPECT_FALSE(explanation.resources.has_value());
   EXPECT_EQ(explanation.work->ctas, 8 * 2048 / 64);
+  EXPECT_TRUE(contains(explanation.toText(), "grid          256 tasks"));
   EXPECT_TRUE(contains(explanation.toText(), "nominal rates")) << explanation.toText();
 }

@@ -53,8 +53,7 @@ static void allocate(scf::ForallOp forall) {
     create.setOffset(used);
     PipeType pipe = create.getPipe().getType();
     TileType tile = pipe.getTile();
-    used += pipe.getStages() *
-            sharedTileBytes(tile.getRows(), tile.getCols(), elementBytes(tile));
+    used += pipe.getStages() * sharedTileBytes(tile.getRows(), tile.getCols(), elementBytes(tile));
   });
   forall->setAttr(kSmemBytesAttr, b.getI64IntegerAttr(std::max(used, scratch)));
 }
