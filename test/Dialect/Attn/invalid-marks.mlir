@@ -114,3 +114,18 @@ func.func @f(%n: index) {
   } {attn.smem_bytes = 1.0 : f32}
   return
 }
+
+// -----
+
+// expected-error@+1 {{expected 'attn.threads' to be an i64 in [1, 1024], got 0 : i64}}
+func.func private @f() attributes {attn.threads = 0 : i64}
+
+// -----
+
+// expected-error@+1 {{expected 'attn.threads' to be an i64 in [1, 1024], got 2048 : i64}}
+func.func private @f() attributes {attn.threads = 2048 : i64}
+
+// -----
+
+// expected-error@+1 {{expected 'attn.kernel' to be a unit attribute, got 1 : i64}}
+func.func private @f() attributes {attn.kernel = 1 : i64}

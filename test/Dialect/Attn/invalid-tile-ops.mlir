@@ -331,7 +331,7 @@ func.func @f(%o: !attn.tile<64x8xf32>) {
 
 func.func @f(%o: !attn.tile<64xf32>, %m: !attn.softmax_state<64>, %x: f32) {
   // expected-error@+1 {{'attn.finalize' op C1: expected a rank-2 acc and a state that agree in rows, got '!attn.tile<64xf32>' and '!attn.softmax_state<64>'}}
-  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64xf32>, !attn.softmax_state<64> -> !attn.tile<64xf32>
+  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64xf32>, !attn.softmax_state<64> -> !attn.tile<64xf32>, !attn.tile<64xf32>
   return
 }
 
@@ -339,7 +339,7 @@ func.func @f(%o: !attn.tile<64xf32>, %m: !attn.softmax_state<64>, %x: f32) {
 
 func.func @f(%o: !attn.tile<64x8xf32>, %m: !attn.softmax_state<32>, %x: f32) {
   // expected-error@+1 {{C1: expected a rank-2 acc and a state that agree in rows, got '!attn.tile<64x8xf32>' and '!attn.softmax_state<32>'}}
-  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64x8xf32>, !attn.softmax_state<32> -> !attn.tile<64xf32>
+  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64x8xf32>, !attn.softmax_state<32> -> !attn.tile<64x8xf32>, !attn.tile<64xf32>
   return
 }
 
@@ -347,7 +347,31 @@ func.func @f(%o: !attn.tile<64x8xf32>, %m: !attn.softmax_state<32>, %x: f32) {
 
 func.func @f(%o: !attn.tile<64x8xf32>, %m: !attn.softmax_state<64>, %x: f32) {
   // expected-error@+1 {{C1: expected lse to be a rank-1 f32 tile of 64 rows, got '!attn.tile<32xf32>'}}
-  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64x8xf32>, !attn.softmax_state<64> -> !attn.tile<32xf32>
+  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64x8xf32>, !attn.softmax_state<64> -> !attn.tile<64x8xf32>, !attn.tile<32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%o: !attn.tile<64x8xf32>, %m: !attn.softmax_state<64>, %x: f32) {
+  // expected-error@+1 {{C2: expected acc and out to be f32 tiles of one shape, got '!attn.tile<64x8xf32>' and '!attn.tile<64x16xf32>'}}
+  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64x8xf32>, !attn.softmax_state<64> -> !attn.tile<64x16xf32>, !attn.tile<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%o: !attn.tile<64x8xf32>, %m: !attn.softmax_state<64>, %x: f32) {
+  // expected-error@+1 {{C2: expected acc and out to be f32 tiles of one shape, got '!attn.tile<64x8xf32>' and '!attn.tile<64x8xf16>'}}
+  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64x8xf32>, !attn.softmax_state<64> -> !attn.tile<64x8xf16>, !attn.tile<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%o: !attn.tile<64x8xf16>, %m: !attn.softmax_state<64>, %x: f32) {
+  // expected-error@+1 {{C2: expected acc and out to be f32 tiles of one shape, got '!attn.tile<64x8xf16>' and '!attn.tile<64x8xf16>'}}
+  %r, %l = attn.finalize %o, %m scale(%x) : !attn.tile<64x8xf16>, !attn.softmax_state<64> -> !attn.tile<64x8xf16>, !attn.tile<64xf32>
   return
 }
 

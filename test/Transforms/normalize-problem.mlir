@@ -1,7 +1,7 @@
-// RUN: attn-opt %s -attn-normalize | FileCheck %s
+// RUN: attn-opt %s -attn-normalize-problem | FileCheck %s
 // Normalizing twice changes nothing.
-// RUN: attn-opt %s -attn-normalize -o %t.once
-// RUN: attn-opt %t.once -attn-normalize -o %t.twice
+// RUN: attn-opt %s -attn-normalize-problem -o %t.once
+// RUN: attn-opt %t.once -attn-normalize-problem -o %t.twice
 // RUN: cmp %t.once %t.twice
 
 !q = memref<?x?x8x64xf16>
@@ -116,4 +116,20 @@ func.func @nested(%q: !q, %k: !k, %o: !q, %scale: f32, %n: index) {
         mask(#attn.all_of<#attn.causal<bottom_right>>)
   }
   return
+}
+
+// Tensors of problems get run-time strides; other arguments keep their types, and so does a
+// tensor with another use or with strides that the text promises not to be contiguous.
+// CHECK-LABEL: func @strides(
+// CHECK-SAME: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x?x2x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: %{{[^:]*}}: memref<?x?x2x64xf16>,
+// CHECK-SAME: %{{[^:]*}}: memref<8xf32>
+func.func @strides(%q: !q, %k: !k, %v: !k, %o: !q, %slopes: memref<8xf32>, %scale: f32) -> !k {
+  attn.forward ins(%q, %k, %v : !q, !k, !k) outs(%o : !q) scale(%scale) score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %a = attn.alibi %s, %slopes[%h], %i, %j : memref<8xf32>
+    attn.yield %a : f32
+  }
+  return %v : !k
 }
