@@ -7,6 +7,8 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include <mlir/IR/PatternMatch.h>
+
 using namespace mlir;
 using namespace attn;
 
@@ -43,26 +45,18 @@ static bool isProblemTensor(BlockArgument argument) {
   });
 }
 
-static MaskAttrInterface simplified(MaskAttrInterface mask) {
-  if (auto all = dyn_cast<AllOfMaskAttr>(mask); all && all.getMasks().size() == 1)
-    return simplified(cast<MaskAttrInterface>(all.getMasks().front()));
-  auto window = dyn_cast<WindowMaskAttr>(mask);
-  if (!window || window.getLeft() != -1)
-    return mask;
-  if (window.getRight() == -1)
-    return NoneMaskAttr::get(mask.getContext());
-  if (window.getRight() == 0)
-    return CausalMaskAttr::get(mask.getContext(), window.getAlignment());
-  return mask;
-}
-
 namespace {
 
 struct NormalizeProblem : attn::impl::AttnNormalizeProblemBase<NormalizeProblem> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    for (ForwardOp op : function.getOps<ForwardOp>())
-      op.setMaskAttr(simplified(op.getMask()));
+    PatternRewriter rewriter(&getContext());
+    function.walk([&](ForwardOp op) {
+      // Failure says that the op already has its canonical form.
+      (void)ForwardOp::canonicalize(op, rewriter);
+      if (!op.getAlignment())
+        op.setAlignment(op.getAlignmentBytes());
+    });
     if (function.isDeclaration())
       return;
     for (BlockArgument argument : function.getArguments())
