@@ -9,6 +9,7 @@
 
 #include "DumpStage.h"
 #include "attn/Conversion/AttnToCPU/AttnToCPU.h"
+#include "attn/Conversion/AttnToNVVM/AttnToNVVM.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dispatch/Passes.h"
@@ -68,6 +69,7 @@ static void buildGPUStage(OpPassManager &pm, Stage stage) {
   case Stage::Schedule:
     pm.addNestedPass<func::FuncOp>(createAttnInsertPipes());
     pm.addNestedPass<func::FuncOp>(createAttnVerifyPipes());
+    cleanUp(pm);
     break;
   case Stage::Place:
     pm.addNestedPass<func::FuncOp>(createAttnAssignLayouts());
@@ -76,10 +78,13 @@ static void buildGPUStage(OpPassManager &pm, Stage stage) {
   case Stage::Convert:
     pm.addPass(createConvertAttnToNVVM());
     pm.addPass(createAttnVerifyNoAttnOps());
-    cleanUp(pm);
+    // Unrolled code repeats itself: CSE alone, because canonicalizing thousands of ops takes
+    // longer than all other passes and LLVM does it again.
+    pm.addPass(createCSEPass());
     break;
   case Stage::Lower:
-    pm.addPass(createAttnMarkKernels());
+    buildGPUToLLVMPipeline(pm);
+    pm.addPass(createCSEPass());
     break;
   default:
     break;
@@ -90,6 +95,7 @@ void attn::buildStage(OpPassManager &pm, Stage stage, const PipelineOptions &opt
                       const TargetInfo &target) {
   switch (stage) {
   case Stage::Normalize:
+    pm.addPass(createAttnNormalize());
     pm.addNestedPass<func::FuncOp>(createAttnNormalizeProblem());
     cleanUp(pm);
     break;

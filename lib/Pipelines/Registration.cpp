@@ -8,6 +8,7 @@
 #include "attn/Pipelines/Registration.h"
 
 #include "attn/Conversion/AttnToCPU/AttnToCPU.h"
+#include "attn/Conversion/AttnToNVVM/AttnToNVVM.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dispatch/Passes.h"
@@ -30,6 +31,7 @@ void attn::registerPasses() {
   registerAttnDispatchPasses();
   registerAttnConversionPasses();
   registerCPUToLLVMPipeline();
+  registerGPUToLLVMPipeline();
   registerCanonicalizerPass();
   registerCSEPass();
   registerSymbolDCEPass();

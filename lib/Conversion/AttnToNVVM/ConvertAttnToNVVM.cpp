@@ -151,7 +151,10 @@ private:
     populateScorePatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1);
     populateSM80PipePatterns(converter, patterns, threads);
-    populateSM80MmaPatterns(converter, patterns);
+    if (schedule.getInstruction() == Instruction::Fma)
+      populateFmaPatterns(converter, patterns);
+    else
+      populateSM80MmaPatterns(converter, patterns);
     return applyFullConversion(func, target, std::move(patterns));
   }
 

@@ -43,6 +43,8 @@ void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternS
 /// Tiles between global memory and registers; `threads` is the size of a CTA.
 void populateMemoryPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
                             int64_t alignment);
+/// Products by f32 multiply-adds, for types and shapes that tensor cores do not take.
+void populateFmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// cp.async pipes.
 void populateSM80PipePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
                               int64_t threads);

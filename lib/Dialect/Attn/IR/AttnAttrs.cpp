@@ -66,3 +66,28 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected split_kv = 1 with algorithm = fa1, got " << split_kv;
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Tile layouts
+//===----------------------------------------------------------------------===//
+
+LogicalResult SharedLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t pitch,
+                                       int64_t xorMask) {
+  if (pitch < 16 || pitch % 16 != 0)
+    return emitError() << "expected pitch to be a positive multiple of 16 bytes, got " << pitch;
+  if (xorMask != 0 && xorMask != 1 && xorMask != 3 && xorMask != 7)
+    return emitError() << "expected xor_mask to be 0, 1, 3 or 7, got " << xorMask;
+  // Chunk c ^ xor_mask must lie in the same row.
+  int64_t chunks = pitch / 16;
+  if (chunks % (xorMask + 1) != 0)
+    return emitError() << "expected a pitch of a multiple of " << (xorMask + 1) * 16
+                       << " bytes for xor_mask = " << xorMask << ", got " << pitch;
+  return success();
+}
+
+LogicalResult FragmentLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                         FragmentRole, int64_t warps, FragmentSplit) {
+  if (warps < 1 || warps > 32)
+    return emitError() << "expected warps in [1, 32], got " << warps;
+  return success();
+}

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 #include <mlir/Transforms/InliningUtils.h>
 
@@ -23,6 +24,46 @@ struct AttnInlinerInterface : DialectInlinerInterface {
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
 };
 } // namespace
+
+/// The marks on loops are read by passes that trust their kind, so that a hand-written
+/// program must not get past the verifier with another.
+LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribute named) {
+  StringRef name = named.getName();
+  Attribute value = named.getValue();
+  auto expect = [&](bool valid, StringRef what) -> LogicalResult {
+    if (valid)
+      return success();
+    return op->emitOpError() << "expected '" << name << "' to be " << what << ", got " << value;
+  };
+  auto standsOn = [&](bool valid, StringRef where) -> LogicalResult {
+    if (valid)
+      return success();
+    return op->emitOpError() << "expected '" << name << "' to stand on an " << where;
+  };
+  auto integer = dyn_cast<IntegerAttr>(value);
+  bool isI64 = integer && integer.getType().isInteger(64);
+  if (name == kKVPassAttr) {
+    if (failed(standsOn(isa<scf::ForOp>(op), "scf.for")))
+      return failure();
+    return expect(isI64 && integer.getInt() >= 0, "an i64 that is not negative");
+  }
+  if (name == kScheduleAttr) {
+    if (failed(standsOn(isa<scf::ForallOp>(op), "scf.forall")))
+      return failure();
+    return expect(isa<ScheduleAttr>(value), "a schedule");
+  }
+  if (name == kSmemBytesAttr)
+    return expect(isI64 && integer.getInt() >= 0, "an i64 that is not negative");
+  if (name == kMaskClassAttr) {
+    auto text = dyn_cast<StringAttr>(value);
+    return expect(text && (text == "masked" || text == "full"), "\"masked\" or \"full\"");
+  }
+  if (name == kAlignmentAttr) {
+    bool isPowerOf2 = isI64 && integer.getInt() > 0 && llvm::isPowerOf2_64(integer.getInt());
+    return expect(isPowerOf2, "a power of two of type i64");
+  }
+  return success();
+}
 
 void AttnDialect::initialize() {
   registerAttributes();

@@ -85,6 +85,8 @@ static WindowBounds getBounds(WindowMaskAttr mask, MaskContext &ctx) {
   return bounds;
 }
 
+bool WindowMaskAttr::keepsAll() const { return getLeft() == -1 && getRight() == -1; }
+
 unsigned WindowMaskAttr::getNumParams() const {
   return ShapedType::isDynamic(getLeft()) + ShapedType::isDynamic(getRight());
 }
@@ -152,7 +154,13 @@ static ParseResult parseBound(AsmParser &parser, int64_t &bound) {
     bound = ShapedType::kDynamic;
     return success();
   }
-  return parser.parseInteger(bound);
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseInteger(bound))
+    return failure();
+  // The number that stands for `?` in memory must not pass for it in text.
+  if (ShapedType::isDynamic(bound))
+    return parser.emitError(loc) << "expected a window bound >= -1, got " << bound;
+  return success();
 }
 
 Attribute WindowMaskAttr::parse(AsmParser &parser, Type) {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "Verifiers.h"
 
 #include <llvm/Support/MathExtras.h>
 
@@ -27,49 +27,6 @@ int64_t ForwardOp::getAlignmentBytes() {
   if (std::optional<uint64_t> alignment = getAlignment())
     return *alignment;
   return getElementType().getIntOrFloatBitWidth() / 8;
-}
-
-/// A tensor of an op with the name that messages call it by.
-struct NamedTensor {
-  StringRef name;
-  Value value;
-};
-
-static LogicalResult verifyRank(Operation *op, NamedTensor tensor, int64_t rank) {
-  auto type = dyn_cast<MemRefType>(tensor.value.getType());
-  if (!type || type.getRank() != rank)
-    return op->emitOpError() << "C1: expected " << tensor.name << " to be a memref of rank " << rank
-                             << ", got " << tensor.value.getType();
-  return success();
-}
-
-/// The last dim must be contiguous; the other strides may be anything.
-static LogicalResult verifyContiguousRows(Operation *op, NamedTensor tensor, StringRef constraint) {
-  MemRefType type = memrefType(tensor.value);
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return op->emitOpError() << constraint << ": expected " << tensor.name
-                             << " to have a strided layout, got " << type;
-  if (strides.back() != 1)
-    return op->emitOpError() << constraint << ": expected the last dim of " << tensor.name
-                             << " to be contiguous (stride 1), got stride "
-                             << (ShapedType::isDynamic(strides.back())
-                                     ? std::string("?")
-                                     : std::to_string(strides.back()))
-                             << " in " << type << "; copy the tensor or pass a view with stride 1";
-  return success();
-}
-
-/// Static sizes of one dim must agree; a dynamic size agrees with all.
-static LogicalResult verifySameDim(Operation *op, StringRef constraint, StringRef what,
-                                   NamedTensor a, unsigned dimA, NamedTensor b, unsigned dimB) {
-  int64_t sizeA = memrefType(a.value).getDimSize(dimA);
-  int64_t sizeB = memrefType(b.value).getDimSize(dimB);
-  if (sizeA == sizeB || ShapedType::isDynamic(sizeA) || ShapedType::isDynamic(sizeB))
-    return success();
-  return op->emitOpError() << constraint << ": expected " << a.name << " and " << b.name
-                           << " to agree in " << what << ", got " << sizeA << " and " << sizeB;
 }
 
 static LogicalResult verifyHeadDim(Operation *op, NamedTensor tensor, int64_t limit) {
@@ -112,36 +69,32 @@ static LogicalResult verifyHeads(ForwardOp op) {
   return success();
 }
 
-static LogicalResult verifyScoreRegion(ForwardOp op) {
-  if (!op.hasScore())
-    return success();
-  Block &block = op.getScore().front();
-  auto types = block.getArgumentTypes();
-  bool valid = types.size() == 5 && types[0].isF32() &&
-               llvm::all_of(llvm::drop_begin(types), [](Type t) { return t.isIndex(); });
-  if (!valid)
-    return op.emitOpError() << "C9: expected a score region of (f32, index, index, index, index), "
-                               "got arguments of "
-                            << block.getNumArguments() << " types: " << ArrayRef<Type>(
-                                   SmallVector<Type>(types));
-  if (!isa_and_nonnull<YieldOp>(block.mightHaveTerminator() ? block.getTerminator() : nullptr))
-    return op.emitOpError() << "C9: expected the score region to end with attn.yield";
-  return success();
-}
-
 /// C11: partial outputs have a leading dim of the schedule's parts, are f32, and come with
 /// their LSE, without which they could not be merged.
 static LogicalResult verifyPartialOutputs(ForwardOp op) {
-  int64_t parts = memrefType(op.getO()).getDimSize(0);
+  MemRefType type = memrefType(op.getO());
+  int64_t parts = type.getDimSize(0);
+  if (ShapedType::isDynamic(parts) || parts < 2)
+    return op.emitOpError() << "C11: expected partial outputs of a static number of parts, at least "
+                               "2, got "
+                            << type;
   ScheduleAttr schedule = op.getScheduleAttr();
-  if (!schedule || schedule.getSplitKv() != parts)
+  if (!schedule)
     return op.emitOpError() << "C11: expected a schedule with split_kv = " << parts
-                            << " for partial outputs of leading dim " << parts;
-  if (!op.getLse() || memrefType(op.getLse()).getDimSize(0) != parts)
-    return op.emitOpError() << "C11: expected a partial lse with leading dim " << parts;
-  if (!memrefType(op.getO()).getElementType().isF32())
+                            << " for partial outputs of leading dim " << parts << ", got none";
+  if (schedule.getSplitKv() != parts)
+    return op.emitOpError() << "C11: expected a schedule with split_kv = " << parts
+                            << " for partial outputs of leading dim " << parts << ", got split_kv = "
+                            << schedule.getSplitKv();
+  if (!op.getLse())
+    return op.emitOpError() << "C11: expected a partial lse with leading dim " << parts
+                            << ", got none";
+  if (memrefType(op.getLse()).getDimSize(0) != parts)
+    return op.emitOpError() << "C11: expected a partial lse with leading dim " << parts << ", got "
+                            << memrefType(op.getLse());
+  if (!type.getElementType().isF32())
     return op.emitOpError() << "C11: expected partial outputs of element type f32, got "
-                            << memrefType(op.getO()).getElementType();
+                            << type.getElementType();
   return success();
 }
 
@@ -150,15 +103,14 @@ bool ForwardOp::hasPartialOutputs() { return memrefType(getO()).getRank() == 5; 
 LogicalResult ForwardOp::verify() {
   NamedTensor q{"q", getQ()}, k{"k", getK()}, v{"v", getV()}, o{"o", getO()}, lse{"lse", getLse()};
   for (NamedTensor tensor : {q, k, v})
-    if (failed(verifyRank(*this, tensor, 4)))
+    if (failed(verifyRank(*this, "C1", tensor, 4)))
       return failure();
-  auto outType = dyn_cast<MemRefType>(getO().getType());
   // Partial outputs have one more dim, in front.
-  unsigned lead = outType && outType.getRank() == 5 ? 1 : 0;
-  if (failed(verifyRank(*this, o, 4 + lead)))
+  unsigned lead = hasPartialOutputs() ? 1 : 0;
+  if (failed(verifyRank(*this, "C1", o, 4 + lead)))
     return failure();
   if (getLse()) {
-    if (failed(verifyRank(*this, lse, 3 + lead)))
+    if (failed(verifyRank(*this, "C1", lse, 3 + lead)))
       return failure();
     if (!memrefType(getLse()).getElementType().isF32())
       return emitOpError() << "C1: expected lse to have element type f32, got "
@@ -169,7 +121,13 @@ LogicalResult ForwardOp::verify() {
   if (lead && failed(verifyPartialOutputs(*this)))
     return failure();
   for (NamedTensor tensor : {q, k, v, o})
-    if (failed(verifyContiguousRows(*this, tensor, "C7")))
+    if (failed(verifyContiguousRows(*this, "C7", tensor)))
+      return failure();
+  for (NamedTensor tensor : {o, lse})
+    if (tensor.value && failed(verifyDistinctElements(*this, "C7", tensor)))
+      return failure();
+  for (NamedTensor tensor : {q, k, v, o, lse})
+    if (tensor.value && failed(verifyDefaultMemorySpace(*this, "C7", tensor)))
       return failure();
   if (failed(verifyHeadDim(*this, q, 256)) || failed(verifyHeadDim(*this, k, 256)) ||
       failed(verifyHeadDim(*this, v, 512)) || failed(verifyHeadDim(*this, o, 512)) ||
@@ -178,6 +136,8 @@ LogicalResult ForwardOp::verify() {
       failed(verifySameDim(*this, "C6", "batch", q, 0, o, lead)) ||
       failed(verifySameDim(*this, "C6", "seq_len_q", q, 1, o, 1 + lead)) ||
       failed(verifySameDim(*this, "C6", "heads_q", q, 2, o, 2 + lead)) ||
+      // Other layouts put something else in front.
+      (isa<DenseLayoutAttr>(getKv()) && failed(verifySameDim(*this, "C6", "batch", q, 0, k, 0))) ||
       failed(verifySameDim(*this, "C6", "batch", k, 0, v, 0)) ||
       failed(verifySameDim(*this, "C6", "seq_len_kv", k, 1, v, 1)) ||
       failed(verifySameDim(*this, "C6", "heads_kv", k, 2, v, 2)))
@@ -187,16 +147,13 @@ LogicalResult ForwardOp::verify() {
                    failed(verifySameDim(*this, "C6", "seq_len_q", q, 1, lse, 2 + lead))))
     return failure();
 
-  auto emit = [&] { return emitOpError() << "C8: "; };
-  if (getMaskArgs().size() != getMask().getNumParams())
-    return emitOpError() << "C8: expected " << getMask().getNumParams() << " mask operands for "
-                         << getMask() << ", got " << getMaskArgs().size();
+  if (failed(verifyMaskArgs(*this, "C8", getMask(), getMaskArgs().getTypes())))
+    return failure();
   if (getKvArgs().size() != getKv().getNumOperands())
     return emitOpError() << "C8: expected " << getKv().getNumOperands() << " KV operands for "
                          << getKv() << ", got " << getKvArgs().size();
-  if (failed(getMask().verifyParams(getMaskArgs().getTypes(), emit)) ||
-      failed(getKv().verifyOperands(getKvArgs().getTypes(), emit)) ||
-      failed(verifyScoreRegion(*this)))
+  if (failed(getKv().verifyOperands(getKvArgs().getTypes(),
+                                    [&] { return emitOpError() << "C8: "; })))
     return failure();
 
   int64_t elementBytes = getElementType().getIntOrFloatBitWidth() / 8;
@@ -207,6 +164,10 @@ LogicalResult ForwardOp::verify() {
   return success();
 }
 
+LogicalResult ForwardOp::verifyRegions() {
+  return hasScore() ? verifyScoreRegion(*this, "C9", getScore(), 4) : success();
+}
+
 //===----------------------------------------------------------------------===//
 // MergeStatesOp
 //===----------------------------------------------------------------------===//
@@ -214,8 +175,9 @@ LogicalResult ForwardOp::verify() {
 LogicalResult MergeStatesOp::verify() {
   NamedTensor po{"partial_o", getPartialO()}, pl{"partial_lse", getPartialLse()}, o{"o", getO()},
       lse{"lse", getLse()};
-  if (failed(verifyRank(*this, po, 5)) || failed(verifyRank(*this, pl, 4)) ||
-      failed(verifyRank(*this, o, 4)) || (getLse() && failed(verifyRank(*this, lse, 3))))
+  if (failed(verifyRank(*this, "C1", po, 5)) || failed(verifyRank(*this, "C1", pl, 4)) ||
+      failed(verifyRank(*this, "C1", o, 4)) ||
+      (getLse() && failed(verifyRank(*this, "C1", lse, 3))))
     return failure();
   for (NamedTensor tensor : {po, pl, lse})
     if (tensor.value && !memrefType(tensor.value).getElementType().isF32())
@@ -228,6 +190,11 @@ LogicalResult MergeStatesOp::verify() {
   for (unsigned dim : {0u, 3u, 4u})
     if (partial.isDynamicDim(dim))
       return emitOpError() << "C3: expected static parts, heads and head dim, got " << partial;
+  if (partial.getDimSize(0) < 1 || partial.getDimSize(3) < 1)
+    return emitOpError() << "C3: expected positive parts and heads, got " << partial;
+  if (partial.getDimSize(4) < 1 || partial.getDimSize(4) > 512)
+    return emitOpError() << "C3: expected the head dim to be in [1, 512], got "
+                         << partial.getDimSize(4);
   if (failed(verifySameDim(*this, "C3", "parts", po, 0, pl, 0)) ||
       failed(verifySameDim(*this, "C3", "batch", po, 1, pl, 1)) ||
       failed(verifySameDim(*this, "C3", "seq_len_q", po, 2, pl, 3)) ||
@@ -241,8 +208,14 @@ LogicalResult MergeStatesOp::verify() {
                    failed(verifySameDim(*this, "C3", "heads", po, 3, lse, 1)) ||
                    failed(verifySameDim(*this, "C3", "seq_len_q", po, 2, lse, 2))))
     return failure();
-  if (failed(verifyContiguousRows(*this, po, "C4")) || failed(verifyContiguousRows(*this, o, "C4")))
+  if (failed(verifyContiguousRows(*this, "C4", po)) ||
+      failed(verifyContiguousRows(*this, "C4", o)) || failed(verifyStrided(*this, "C4", pl)) ||
+      failed(verifyDistinctElements(*this, "C4", o)) ||
+      (getLse() && failed(verifyDistinctElements(*this, "C4", lse))))
     return failure();
+  for (NamedTensor tensor : {po, pl, o, lse})
+    if (tensor.value && failed(verifyDefaultMemorySpace(*this, "C4", tensor)))
+      return failure();
   return success();
 }
 
@@ -255,5 +228,15 @@ LogicalResult SoftcapOp::verify() {
   if (!cap.isFinite() || cap.isNegative() || cap.isZero())
     return emitOpError() << "C1: expected a finite, positive cap, got "
                          << cap.convertToDouble();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// AlibiOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AlibiOp::verify() {
+  if (!(*this)->getParentOfType<ForwardOp>())
+    return emitOpError() << "C2: expected to stand in the score region of an attn.forward";
   return success();
 }

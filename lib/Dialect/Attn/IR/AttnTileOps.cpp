@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "Verifiers.h"
 
 using namespace mlir;
 using namespace attn;
@@ -28,6 +28,12 @@ static LogicalResult verifyTileAccess(Operation *op, TileType tile, Type tensorT
   return success();
 }
 
+/// Only rows of rank-4 tensors are contiguous; a rank-3 tensor may have any strides.
+static LogicalResult verifyTileStrides(Operation *op, NamedTensor tensor) {
+  return tensor.getType().getRank() == 4 ? verifyContiguousRows(op, "C3", tensor)
+                                         : verifyStrided(op, "C3", tensor);
+}
+
 LogicalResult LoadTileOp::verify() {
   TileType tile = getResult().getType();
   if (failed(verifyTileAccess(*this, tile, getSource().getType(), "read")))
@@ -36,11 +42,17 @@ LogicalResult LoadTileOp::verify() {
   if (elementType != tile.getElementType())
     return emitOpError() << "C2: expected tile and source to have one element type, got "
                          << tile.getElementType() << " and " << elementType;
-  return success();
+  return verifyTileStrides(*this, {"source", getSource()});
 }
 
 LogicalResult StoreTileOp::verify() {
-  return verifyTileAccess(*this, getTile().getType(), getDest().getType(), "write");
+  if (failed(verifyTileAccess(*this, getTile().getType(), getDest().getType(), "write")))
+    return failure();
+  Type elementType = cast<MemRefType>(getDest().getType()).getElementType();
+  if (!elementType.isF32() && !elementType.isF16() && !elementType.isBF16())
+    return emitOpError() << "C2: expected element type f32, f16 or bf16 of the tensor, got "
+                         << elementType;
+  return verifyTileStrides(*this, {"the tensor", getDest()});
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,30 +81,21 @@ LogicalResult TileMmaOp::verify() {
 /// Score tiles are matrices of f32.
 static LogicalResult verifyScores(Operation *op, TileType scores) {
   if (scores.getRank() != 2 || !scores.getElementType().isF32())
-    return op->emitOpError() << "expected scores to be a rank-2 f32 tile, got " << scores;
+    return op->emitOpError() << "C1: expected scores to be a rank-2 f32 tile, got " << scores;
   return success();
 }
 
 LogicalResult MapScoresOp::verify() {
-  if (failed(verifyScores(*this, getScores().getType())))
-    return failure();
-  Block &block = getBody().front();
-  auto types = block.getArgumentTypes();
-  if (types.size() != 3 || !types[0].isF32() || !types[1].isIndex() || !types[2].isIndex())
-    return emitOpError() << "C1: expected a region of (f32, index, index), got "
-                         << ArrayRef<Type>(SmallVector<Type>(types));
-  if (!isa<YieldOp>(block.getTerminator()))
-    return emitOpError() << "C1: expected the region to end with attn.yield";
-  return success();
+  return verifyScores(*this, getScores().getType());
+}
+LogicalResult MapScoresOp::verifyRegions() {
+  return verifyScoreRegion(*this, "C2", getBody(), 2);
 }
 
 LogicalResult MaskScoresOp::verify() {
   if (failed(verifyScores(*this, getScores().getType())))
     return failure();
-  if (getMaskArgs().size() != getMask().getNumParams())
-    return emitOpError() << "expected " << getMask().getNumParams() << " mask operands for "
-                         << getMask() << ", got " << getMaskArgs().size();
-  return getMask().verifyParams(getMaskArgs().getTypes(), [&] { return emitOpError(); });
+  return verifyMaskArgs(*this, "C2", getMask(), getMaskArgs().getTypes());
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,7 +137,7 @@ LogicalResult SoftmaxApplyOp::verify() {
 
 LogicalResult RescaleOp::verify() {
   if (getTile().getType().getRank() != 2)
-    return emitOpError() << "expected a rank-2 tile, got " << getTile().getType();
+    return emitOpError() << "C1: expected a rank-2 tile, got " << getTile().getType();
   return verifyRowVector(*this, "factors", getFactors().getType(), getTile().getType().getRows());
 }
 
@@ -148,8 +151,13 @@ LogicalResult ConvertOp::verify() {
 LogicalResult FinalizeOp::verify() {
   TileType acc = getAcc().getType();
   if (acc.getRank() != 2 || acc.getRows() != getState().getType().getRows())
-    return emitOpError() << "C1: expected acc and state to agree in rows, got " << acc << " and "
-                         << getState().getType();
+    return emitOpError() << "C1: expected a rank-2 acc and a state that agree in rows, got " << acc
+                         << " and " << getState().getType();
+  TileType out = getOut().getType();
+  if (!acc.getElementType().isF32() || !out.getElementType().isF32() ||
+      out.getShape() != acc.getShape())
+    return emitOpError() << "C2: expected acc and out to be f32 tiles of one shape, got " << acc
+                         << " and " << out;
   return verifyRowVector(*this, "lse", getLse().getType(), acc.getRows());
 }
 
@@ -164,9 +172,53 @@ LogicalResult MergeOp::verify() {
 // Pipes
 //===----------------------------------------------------------------------===//
 
+/// Tiles that differ at most in their layouts.
+static bool sameElements(TileType a, TileType b) {
+  return a.getShape() == b.getShape() && a.getElementType() == b.getElementType();
+}
+
+LogicalResult PipeCreateOp::verify() {
+  if (auto offset = getOffset(); offset && (int64_t(*offset) < 0 || *offset % 16 != 0))
+    return emitOpError() << "C1: expected offset to be a multiple of 16 and not negative, got "
+                         << int64_t(*offset);
+  return success();
+}
+
+LogicalResult CopyTileOp::verify() {
+  NamedTensor source{"source", getSource()};
+  if (failed(verifyRank(*this, "C1", source, 4)))
+    return failure();
+  Type elementType = getPipe().getType().getTile().getElementType();
+  if (source.getType().getElementType() != elementType)
+    return emitOpError() << "C2: expected source and pipe to have one element type, got "
+                         << source.getType().getElementType() << " and " << elementType;
+  if (failed(verifyContiguousRows(*this, "C3", source)))
+    return failure();
+  int64_t alignment = getAlignment();
+  if (alignment < 1 || !llvm::isPowerOf2_64(alignment))
+    return emitOpError() << "C4: expected alignment to be a power of two, got " << alignment;
+  return success();
+}
+
 LogicalResult PipeWaitOp::verify() {
   TileType buffer = getPipe().getType().getTile(), tile = getTile().getType();
-  if (buffer.getShape() != tile.getShape() || buffer.getElementType() != tile.getElementType())
-    return emitOpError() << "expected a tile of the pipe's type " << buffer << ", got " << tile;
+  if (!sameElements(buffer, tile))
+    return emitOpError() << "C1: expected a tile of the pipe's type " << buffer << ", got " << tile;
+  if (int64_t pending = getPending(); pending < 0)
+    return emitOpError() << "C2: expected pending not to be negative, got " << pending;
+  return success();
+}
+
+LogicalResult LocalLoadOp::verify() {
+  if (!sameElements(getTile().getType(), getResult().getType()))
+    return emitOpError() << "C1: expected operand and result to agree in shape and element type, got "
+                         << getTile().getType() << " and " << getResult().getType();
+  return success();
+}
+
+LogicalResult LocalStoreOp::verify() {
+  if (getTile().getType().getShape() != getResult().getType().getShape())
+    return emitOpError() << "C1: expected operand and result to agree in shape, got "
+                         << getTile().getType() << " and " << getResult().getType();
   return success();
 }

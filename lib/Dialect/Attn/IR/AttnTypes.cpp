@@ -16,6 +16,9 @@ using namespace attn;
 #define GET_TYPEDEF_CLASSES
 #include "attn/Dialect/Attn/IR/AttnTypes.cpp.inc"
 
+/// The largest tile of any schedule is q_tile x kv_tile.
+static constexpr int64_t kMaxTileElements = 1024 * 1024;
+
 void AttnDialect::registerTypes() {
   addTypes<
 #define GET_TYPEDEF_LIST
@@ -48,6 +51,34 @@ void TileType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+/// A row of the tile must fit in a row of the buffer.
+static LogicalResult verifySharedTile(function_ref<InFlightDiagnostic()> emitError,
+                                      ArrayRef<int64_t> shape, Type elementType,
+                                      SharedLayoutAttr layout) {
+  int64_t rowBytes = shape.back() * (elementType.getIntOrFloatBitWidth() / 8);
+  if (shape.size() == 2 && layout.getPitch() < rowBytes)
+    return emitError() << "expected a pitch of at least " << rowBytes << " bytes for rows of "
+                       << shape.back() << " elements, got " << layout;
+  return success();
+}
+
+/// Each warp holds whole blocks of 16 rows and 8 columns.
+static LogicalResult verifyFragmentTile(function_ref<InFlightDiagnostic()> emitError,
+                                        ArrayRef<int64_t> shape, FragmentLayoutAttr layout) {
+  int64_t rowBlock = 16, colBlock = 8;
+  if (layout.getSplit() == FragmentSplit::Rows)
+    rowBlock *= layout.getWarps();
+  if (layout.getSplit() == FragmentSplit::Cols)
+    colBlock *= layout.getWarps();
+  if (shape[0] % rowBlock != 0)
+    return emitError() << "expected a multiple of " << rowBlock << " rows for " << layout
+                       << ", got " << shape[0];
+  if (shape.size() == 2 && shape[1] % colBlock != 0)
+    return emitError() << "expected a multiple of " << colBlock << " columns for " << layout
+                       << ", got " << shape[1];
+  return success();
+}
+
 LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<int64_t> shape, Type elementType, Attribute layout) {
   if (shape.empty() || shape.size() > 2)
@@ -55,11 +86,18 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
   for (int64_t size : shape)
     if (size < 1 || size > 65536)
       return emitError() << "expected tile sizes in [1, 65536], got " << size;
+  if (shape.size() == 2 && shape[0] * shape[1] > kMaxTileElements)
+    return emitError() << "expected a tile of at most " << kMaxTileElements << " elements, got "
+                       << shape[0] << "x" << shape[1];
   if (!elementType.isF32() && !elementType.isF16() && !elementType.isBF16())
     return emitError() << "expected element type f32, f16 or bf16, got " << elementType;
-  if (layout && !isa<SharedLayoutAttr, FragmentLayoutAttr>(layout))
-    return emitError() << "expected a shared or fragment layout, got " << layout;
-  return success();
+  if (!layout)
+    return success();
+  if (auto shared = dyn_cast<SharedLayoutAttr>(layout))
+    return verifySharedTile(emitError, shape, elementType, shared);
+  if (auto fragment = dyn_cast<FragmentLayoutAttr>(layout))
+    return verifyFragmentTile(emitError, shape, fragment);
+  return emitError() << "expected a shared or fragment layout, got " << layout;
 }
 
 LogicalResult SoftmaxStateType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows,

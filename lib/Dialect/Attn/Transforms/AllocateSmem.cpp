@@ -21,6 +21,10 @@ static int64_t elementBytes(TileType tile) {
   return tile.getElementType().getIntOrFloatBitWidth() / 8;
 }
 
+static int64_t tileBytes(TileType tile) {
+  return sharedTileBytes(tile.getRows(), tile.getCols(), elementBytes(tile));
+}
+
 /// Scratch that an op of the epilogue or the generic path needs while no copy is in flight.
 static int64_t scratchBytes(Operation *op) {
   // Row tiles on their way to 16-byte stores.
@@ -45,16 +49,21 @@ static int64_t scratchBytes(Operation *op) {
 static void allocate(scf::ForallOp forall) {
   Builder b(forall.getContext());
   int64_t used = 0, scratch = 0;
+  std::optional<int64_t> scratchOffset;
   forall.walk([&](Operation *op) {
     scratch = std::max(scratch, scratchBytes(op));
-    auto create = dyn_cast<PipeCreateOp>(op);
-    if (!create)
-      return;
-    create.setOffset(used);
-    PipeType pipe = create.getPipe().getType();
-    TileType tile = pipe.getTile();
-    used += pipe.getStages() *
-            sharedTileBytes(tile.getRows(), tile.getCols(), elementBytes(tile));
+    if (auto create = dyn_cast<PipeCreateOp>(op)) {
+      create.setOffset(used);
+      PipeType pipe = create.getPipe().getType();
+      used += pipe.getStages() * tileBytes(pipe.getTile());
+    } else if (auto store = dyn_cast<LocalStoreOp>(op)) {
+      // The loops of one pass follow each other: their scratch is one buffer.
+      if (!scratchOffset) {
+        scratchOffset = used;
+        used += tileBytes(store.getResult().getType());
+      }
+      store.setOffset(*scratchOffset);
+    }
   });
   forall->setAttr(kSmemBytesAttr, b.getI64IntegerAttr(std::max(used, scratch)));
 }

@@ -47,6 +47,18 @@ private:
 
 } // namespace
 
+/// CSE merges equal fills; uses may want different layouts.
+static void unshareFills(scf::ForallOp forall) {
+  SmallVector<FillOp> fills;
+  forall.walk([&](FillOp fill) { fills.push_back(fill); });
+  for (FillOp fill : fills)
+    for (OpOperand &use : llvm::make_early_inc_range(fill.getResult().getUses()))
+      if (!fill.getResult().hasOneUse()) {
+        OpBuilder b(fill);
+        use.set(cast<FillOp>(b.clone(*fill)).getResult());
+      }
+}
+
 void LayoutAssigner::collectScoreTiles() {
   forall.walk([&](Operation *op) {
     if (auto mma = dyn_cast<TileMmaOp>(op); mma && mma.getTransposeB()) {
@@ -75,7 +87,7 @@ Type LayoutAssigner::layoutType(Value value) {
   auto tile = dyn_cast<TileType>(value.getType());
   if (!tile)
     return value.getType();
-  if (isa_and_nonnull<PipeWaitOp>(def))
+  if (isa_and_nonnull<PipeWaitOp, LocalStoreOp>(def))
     return inSharedMemory(tile);
 
   FragmentRole role = FragmentRole::Acc;
@@ -94,7 +106,34 @@ Type LayoutAssigner::layoutType(Value value) {
   return tile.withLayout(fragment(role, split));
 }
 
+/// Products without tensor cores read both operands from shared memory: P goes there
+/// (and is rounded on the way).
+static void storeProbabilities(scf::ForallOp forall) {
+  SmallVector<TileMmaOp> products;
+  forall.walk([&](TileMmaOp mma) {
+    if (!mma.getTransposeB())
+      products.push_back(mma);
+  });
+  for (TileMmaOp mma : products) {
+    OpBuilder b(mma);
+    Value p = mma.getA();
+    TileType type = mma.getA().getType();
+    auto convert = p.getDefiningOp<ConvertOp>();
+    if (convert)
+      p = convert.getTile();
+    mma.getAMutable().assign(LocalStoreOp::create(b, mma.getLoc(), type, p, IntegerAttr()));
+    if (convert && convert.use_empty())
+      convert.erase();
+  }
+}
+
 LogicalResult LayoutAssigner::run() {
+  if (schedule.getInstruction() == Instruction::Fma) {
+    if (byKeys)
+      return forall.emitOpError() << "expected warp_split = rows with instruction = fma";
+    storeProbabilities(forall);
+  }
+  unshareFills(forall);
   collectScoreTiles();
   auto assign = [&](Value value) { value.setType(layoutType(value)); };
   auto result = forall.walk([&](Operation *op) -> WalkResult {

@@ -173,7 +173,7 @@ LogicalResult PipeInserter::insertPipes(KVPass &pass) {
     Value q = PipeWaitOp::create(b, loc, type, qPipe.pipe, zero, b.getI64IntegerAttr(groupsAhead));
     PipeReleaseOp::create(b, pass.loops.back().getLoc(), qPipe.pipe, zero)
         ->moveAfter(pass.loops.back());
-    if (schedule.getQInRegisters())
+    if (schedule.getQInRegisters() && schedule.getInstruction() == Instruction::Mma)
       q = LocalLoadOp::create(b, loc, type, q);
     qLoad.getResult().replaceUsesWithIf(q, [&](OpOperand &use) {
       auto loop = use.getOwner()->getParentOfType<scf::ForOp>();

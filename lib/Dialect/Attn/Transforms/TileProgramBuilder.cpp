@@ -169,9 +169,7 @@ Value ForwardTileBuilder::mapScores(Value s, Value key) {
   for (Operation &inner : region)
     b.clone(inner, mapping);
   b.setInsertionPointAfter(map);
-  SmallVector<AlibiOp> alibis(body->getOps<AlibiOp>());
-  for (AlibiOp alibi : alibis)
-    expandAlibi(alibi, seqLenQ, seqLenKV);
+  map.walk([&](AlibiOp alibi) { expandAlibi(alibi, seqLenQ, seqLenKV); });
   return map;
 }
 

@@ -51,7 +51,8 @@ def Attn_CausalMask : Attn_Mask<"CausalMask", "causal", []> {
   let assemblyFormat = "`<` $alignment `>`";
 }
 
-def Attn_WindowMask : Attn_Mask<"WindowMask", "window", ["getNumParams", "verifyParams"]> {
+def Attn_WindowMask : Attn_Mask<"WindowMask", "window",
+                                ["getNumParams", "verifyParams", "keepsAll"]> {
   let summary = "row i sees keys within a distance of its diagonal key";
   let description = [{
     With d the diagonal key of row i (see `#attn.causal`), row i sees
@@ -62,7 +63,8 @@ def Attn_WindowMask : Attn_Mask<"WindowMask", "window", ["getNumParams", "verify
     Example: `#attn.window<1023, 0>` is a sliding window of 1024 keys that ends
     at the diagonal; `#attn.window<?, 0, top_left>` has a run-time left bound.
   }];
-  let parameters = (ins "int64_t":$left, "int64_t":$right, EnumParameter<Attn_Alignment>:$alignment);
+  let parameters = (ins "int64_t":$left, "int64_t":$right,
+                        EnumParameter<Attn_Alignment>:$alignment);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -171,6 +173,7 @@ def Attn_SharedLayout : Attn_Attr<"SharedLayout", "shared"> {
   }];
   let parameters = (ins "int64_t":$pitch, "int64_t":$xor_mask);
   let assemblyFormat = "`<` `pitch` `=` $pitch `,` `xor_mask` `=` $xor_mask `>`";
+  let genVerifyDecl = 1;
 }
 
 def Attn_FragmentRole : Attn_Enum<"FragmentRole", "which operand of mma.m16n8k16", [
@@ -195,6 +198,7 @@ def Attn_FragmentLayout : Attn_Attr<"FragmentLayout", "fragment"> {
   let parameters = (ins EnumParameter<Attn_FragmentRole>:$role, "int64_t":$warps,
                         EnumParameter<Attn_FragmentSplit>:$split);
   let assemblyFormat = "`<` $role `,` `warps` `=` $warps `,` `split` `=` $split `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // ATTN_ATTRS

@@ -44,13 +44,16 @@ def Attn_ForwardOp : Attn_Op<"forward", [
     - C3: head dims are static, multiples of 8, at most 256 (q, k) and 512 (v, o).
     - C4: q and k agree in head_dim, v and o in theirs.
     - C5: head counts are static, positive and heads_q is a multiple of heads_kv.
-    - C6: q and o agree in batch, seq_len_q, heads_q; k and v in batch, seq_len_kv, heads_kv.
-    - C7: the last dim of every tensor is contiguous (stride 1).
+    - C6: q and o agree in batch, seq_len_q, heads_q; k and v in batch, seq_len_kv, heads_kv;
+      with the dense layout q and k in batch.
+    - C7: every tensor is strided, in the default memory space; the last dim of q, k, v and o
+      is contiguous (stride 1); no elements of o or lse share an address.
     - C8: mask and layout get the operands that they ask for.
-    - C9: the score region takes (f32, index, index, index, index) and yields an f32.
+    - C9: the score region takes (f32, index, index, index, index) and yields an f32; its ops
+      work on scalars and do not write memory.
     - C10: alignment is a power of two, at least the size of an element.
     - C11: partial results (see `attn-split-kv`) have one more dim in front, of the
-      schedule's split_kv, in o and lse; both are given and are f32.
+      schedule's split_kv (at least 2), in o and lse; both are given and are f32.
 
     Example:
     ```mlir
@@ -83,6 +86,8 @@ def Attn_ForwardOp : Attn_Op<"forward", [
     attr-dict (`score` $score^)?
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
     int64_t getHeadsQ();
     int64_t getHeadsKV();
@@ -117,8 +122,10 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [MemoryEffects<[MemRead, MemWri
     Constraints:
     - C1: ranks are 5, 4, 4 and 3, as above.
     - C2: partials and lse are f32; o is f32, f16 or bf16.
-    - C3: shapes agree where both are static; parts, heads and head_dim are static.
-    - C4: the last dim of partial_o and o is contiguous.
+    - C3: shapes agree where both are static; parts, heads and head_dim are static and
+      positive, head_dim at most 512.
+    - C4: every tensor is strided, in the default memory space; the last dim of partial_o and o is
+      contiguous; no elements of o or lse share an address.
 
     Example:
     ```mlir
@@ -136,7 +143,8 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [MemoryEffects<[MemRead, MemWri
   let hasVerifier = 1;
 }
 
-def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator]> {
+def Attn_YieldOp : Attn_Op<"yield", [
+    Pure, Terminator, ParentOneOf<["ForwardOp", "MapScoresOp"]>]> {
   let summary = "ends a score region with the new score";
   let arguments = (ins F32:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
@@ -161,10 +169,10 @@ def Attn_AlibiOp : Attn_Op<"alibi", [MemoryEffects<[MemRead]>]> {
   let summary = "adds the ALiBi bias -slope[head] * |i + seq_len_kv - seq_len_q - j|";
   let description = [{
     Linear position bias (arXiv:2108.12409). `slopes` holds one f32 for each query head;
-    a tensor-parallel shard passes the slopes of its own heads. Only valid in
-    the score region of an op that knows the lengths.
+    a tensor-parallel shard passes the slopes of its own heads.
 
     - C1: slopes is a rank-1 memref of f32.
+    - C2: it stands in the score region of an `attn.forward`, which knows the lengths.
 
     Example: `%a = attn.alibi %s, %slopes[%h], %i, %j : memref<32xf32>`
   }];
@@ -172,6 +180,7 @@ def Attn_AlibiOp : Attn_Op<"alibi", [MemoryEffects<[MemRead]>]> {
                        Index:$head, Index:$i, Index:$j);
   let results = (outs F32:$result);
   let assemblyFormat = "$score `,` $slopes `[` $head `]` `,` $i `,` $j attr-dict `:` type($slopes)";
+  let hasVerifier = 1;
 }
 
 #endif // ATTN_PROBLEM_OPS

@@ -23,6 +23,7 @@ def Attn_LoadTileOp : Attn_Op<"load_tile", [MemoryEffects<[MemRead]>]> {
 
     - C1: rank-2 tiles read rank-4 sources, rank-1 tiles rank-3 sources.
     - C2: tile and source have the same element type.
+    - C3: the source is strided; the last dim of a rank-4 source is contiguous.
 
     Example:
     `%k = attn.load_tile %K[%b, %j, %h] limit(%n) : memref<?x?x8x64xf16> -> !attn.tile<64x64xf16>`
@@ -44,6 +45,8 @@ def Attn_StoreTileOp : Attn_Op<"store_tile", [MemoryEffects<[MemWrite]>]> {
     f32 is rounded to the nearest even value of a narrower element type.
 
     - C1: rank-2 tiles write rank-4 tensors, rank-1 tiles rank-3 tensors.
+    - C2: the tensor's element type is f32, f16 or bf16.
+    - C3: the tensor is strided; the last dim of a rank-4 tensor is contiguous.
 
     Example:
     `attn.store_tile %o, %O[%b, %i, %h] : !attn.tile<64x64xf32>, memref<?x?x8x64xf16>`
@@ -93,7 +96,9 @@ def Attn_MapScoresOp : Attn_Op<"map_scores", [AllTypesMatch<["scores", "result"]
     Element (r, c) becomes region(scores[r, c] * scale, row + r, key + c): the region sees
     natural units and positions in the sequence.
 
-    - C1: the region takes (f32, index, index) and yields an f32.
+    - C1: scores is a rank-2 f32 tile.
+    - C2: the region takes (f32, index, index) and yields an f32; its ops work on scalars and do
+      not write memory.
 
     Example:
     ```mlir
@@ -112,6 +117,7 @@ def Attn_MapScoresOp : Attn_Op<"map_scores", [AllTypesMatch<["scores", "result"]
     `:` type($scores) $body
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Attn_MaskScoresOp : Attn_TileOp<"mask_scores", [AllTypesMatch<["scores", "result"]>]> {
@@ -119,6 +125,9 @@ def Attn_MaskScoresOp : Attn_TileOp<"mask_scores", [AllTypesMatch<["scores", "re
   let description = [{
     Element (r, c) is kept when key + c < seq_len_kv and the mask keeps the pair
     (row + r, key + c); otherwise it becomes -inf.
+
+    - C1: scores is a rank-2 f32 tile.
+    - C2: the mask gets the operands that it asks for.
 
     Example:
     ```mlir
@@ -135,6 +144,7 @@ def Attn_MaskScoresOp : Attn_TileOp<"mask_scores", [AllTypesMatch<["scores", "re
     `:` type($scores)
   }];
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Attn_SoftmaxInitOp : Attn_TileOp<"softmax_init"> {
@@ -156,7 +166,8 @@ def Attn_SoftmaxUpdateOp : Attn_TileOp<"softmax_update", [
     ```
     scale >= 0. (Online normalizer calculation for softmax, arXiv:1805.02867.)
 
-    - C1: state, scores and alpha agree in rows; alpha is a rank-1 f32 tile.
+    - C1: scores is a rank-2 f32 tile; state, scores and alpha agree in rows; alpha is a rank-1
+      f32 tile.
 
     Example:
     ```mlir
@@ -185,14 +196,17 @@ class Attn_SoftmaxPassOp<string mnemonic>
 
 def Attn_SoftmaxMaxOp : Attn_SoftmaxPassOp<"softmax_max"> {
   let summary = "first pass of safe softmax: m' = max(m, rowmax(scores)), l' = l";
+  let description = "- C1: scores is a rank-2 f32 tile; state and scores agree in rows.";
 }
 
 def Attn_SoftmaxSumOp : Attn_SoftmaxPassOp<"softmax_sum"> {
   let summary = "second pass of safe softmax: l' = l + rowsum(exp((scores - m) scale)), m' = m";
+  let description = "- C1: scores is a rank-2 f32 tile; state and scores agree in rows.";
 }
 
 def Attn_SoftmaxApplyOp : Attn_TileOp<"softmax_apply", [AllTypesMatch<["scores", "p"]>]> {
   let summary = "unnormalized probabilities of a finished state: exp((scores - m) scale)";
+  let description = "- C1: scores is a rank-2 f32 tile; state and scores agree in rows.";
   let arguments = (ins Attn_SoftmaxStateType:$state, Attn_TileType:$scores, F32:$scale);
   let results = (outs Attn_TileType:$p);
   let assemblyFormat = [{
@@ -204,7 +218,7 @@ def Attn_SoftmaxApplyOp : Attn_TileOp<"softmax_apply", [AllTypesMatch<["scores",
 def Attn_RescaleOp : Attn_TileOp<"rescale", [AllTypesMatch<["tile", "result"]>]> {
   let summary = "multiplies row r of a tile by factors[r]";
   let description = [{
-    - C1: factors is a rank-1 f32 tile with as many elements as the tile has rows.
+    - C1: the tile has rank 2; factors is a rank-1 f32 tile with as many elements as it has rows.
   }];
   let arguments = (ins Attn_TileType:$tile, Attn_TileType:$factors);
   let results = (outs Attn_TileType:$result);
@@ -219,26 +233,29 @@ def Attn_ConvertOp : Attn_TileOp<"convert"> {
   let results = (outs Attn_TileType:$result);
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
-def Attn_FinalizeOp : Attn_TileOp<"finalize", [AllTypesMatch<["acc", "out"]>]> {
+def Attn_FinalizeOp : Attn_TileOp<"finalize"> {
   let summary = "the output and LSE of a finished softmax: acc / l, m scale + ln(l)";
   let description = [{
     Rows with l = 0 give 0 and -inf.
 
-    - C1: state, acc and lse agree in rows; lse is a rank-1 f32 tile.
+    - C1: acc has rank 2; state, acc and lse agree in rows; lse is a rank-1 f32 tile.
+    - C2: acc and out are f32 tiles of one shape (their layouts may differ: warps that
+      split the keys merge their partial results here).
 
     Example:
     ```mlir
-    %o, %lse = attn.finalize %acc, %st scale(%c)
-       : !attn.tile<64x64xf32>, !attn.softmax_state<64> -> !attn.tile<64xf32>
+    %o, %lse = attn.finalize %acc, %st scale(%c) : !attn.tile<64x64xf32>,
+       !attn.softmax_state<64> -> !attn.tile<64x64xf32>, !attn.tile<64xf32>
     ```
   }];
   let arguments = (ins Attn_TileType:$acc, Attn_SoftmaxStateType:$state, F32:$scale);
   let results = (outs Attn_TileType:$out, Attn_TileType:$lse);
   let assemblyFormat = [{
     $acc `,` $state `scale` `(` $scale `)` attr-dict `:` type($acc) `,` type($state)
-    `->` type($lse)
+    `->` type($out) `,` type($lse)
   }];
   let hasVerifier = 1;
 }

@@ -19,7 +19,7 @@ def Attn_TileType : Attn_Type<"Tile", "tile"> {
   let description = [{
     `!attn.tile<64x128xbf16>` is a value. Before stage 6 it has no location; then
     its layout says where its elements are (shared memory, mma fragments).
-    Element types: f32, f16, bf16.
+    Element types: f32, f16, bf16. At most 65536 rows or columns and 2^20 elements.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
                         OptionalParameter<"::mlir::Attribute">:$layout);

@@ -10,6 +10,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AttnNormalize : Pass<"attn-normalize"> {
+  let summary = "write each problem in one way";
+  let description = [{
+    Problems that mean the same get the same text, which the kernel cache hashes:
+    the mask has its canonical form (nested compositions flat, members that decide
+    nothing dropped, the rest sorted and unique), a score region that yields its
+    score is dropped, and the default alignment is written out.
+
+    Before:
+    ```mlir
+    attn.forward ins(%q, %k, %v : ...) outs(%o : ...) scale(%c)
+        mask(#attn.all_of<#attn.none, #attn.all_of<#attn.causal<bottom_right>>>)
+    ```
+    After:
+    ```mlir
+    attn.forward ins(%q, %k, %v : ...) outs(%o : ...) scale(%c)
+        mask(#attn.causal<bottom_right>) alignment(2)
+    ```
+  }];
+}
+
 def AttnLowerToTiles : Pass<"attn-lower-to-tiles", "::mlir::func::FuncOp"> {
   let summary = "write the tile program of each problem op";
   let description = [{

@@ -1,0 +1,60 @@
+//===- Verifiers.h - Checks that several ops share --------------*- C++ -*-===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_IR_VERIFIERS_H
+#define ATTN_LIB_IR_VERIFIERS_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+namespace attn {
+
+/// A tensor of an op with the name that messages call it by; `value` is null where an
+/// optional tensor is absent.
+struct NamedTensor {
+  llvm::StringRef name;
+  mlir::Value value;
+
+  mlir::MemRefType getType() const { return mlir::cast<mlir::MemRefType>(value.getType()); }
+};
+
+llvm::LogicalResult verifyRank(mlir::Operation *op, llvm::StringRef constraint, NamedTensor tensor,
+                               int64_t rank);
+
+/// The tensor has strides, static or not.
+llvm::LogicalResult verifyStrided(mlir::Operation *op, llvm::StringRef constraint,
+                                  NamedTensor tensor);
+
+/// The tensor has strides and the last of them is 1.
+llvm::LogicalResult verifyContiguousRows(mlir::Operation *op, llvm::StringRef constraint,
+                                         NamedTensor tensor);
+
+/// No static stride of 0 in a dim of several elements: they would be written over each
+/// other.
+llvm::LogicalResult verifyDistinctElements(mlir::Operation *op, llvm::StringRef constraint,
+                                           NamedTensor tensor);
+
+llvm::LogicalResult verifyDefaultMemorySpace(mlir::Operation *op, llvm::StringRef constraint,
+                                             NamedTensor tensor);
+
+/// Static sizes of one dim agree; a dynamic size agrees with all.
+llvm::LogicalResult verifySameDim(mlir::Operation *op, llvm::StringRef constraint,
+                                  llvm::StringRef what, NamedTensor a, unsigned dimA,
+                                  NamedTensor b, unsigned dimB);
+
+/// The region takes an f32 and `numPositions` indices, ends with attn.yield, and its ops
+/// work on scalars and do not write memory. To be called once the region's ops are
+/// verified.
+llvm::LogicalResult verifyScoreRegion(mlir::Operation *op, llvm::StringRef constraint,
+                                      mlir::Region &region, unsigned numPositions);
+
+/// The mask gets the operands that it asks for.
+llvm::LogicalResult verifyMaskArgs(mlir::Operation *op, llvm::StringRef constraint,
+                                   MaskAttrInterface mask, mlir::TypeRange types);
+
+} // namespace attn
+
+#endif // ATTN_LIB_IR_VERIFIERS_H
