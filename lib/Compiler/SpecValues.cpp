@@ -63,20 +63,6 @@ tl::unexpected<rt::Error> badValue(StringRef key, StringRef text, const llvm::Tw
   return rt::fail(rt::ErrorCode::BadInput, (key + "=" + text + ": expected " + expected).str());
 }
 
-std::string didYouMean(StringRef word, llvm::ArrayRef<StringRef> candidates) {
-  // A word that shares less than two thirds of its letters was not meant.
-  unsigned best = static_cast<unsigned>(word.size() / 3 + 1) + 1;
-  StringRef nearest;
-  for (StringRef candidate : candidates) {
-    unsigned distance = word.edit_distance(candidate, /*AllowReplacements=*/true, best);
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
-}
-
 rt::Status parseValue(const SpecKey &key, StringRef text, int64_t &value) {
   std::string range = key.max == INT64_MAX
                           ? llvm::formatv("an integer of at least {0}", key.min).str()
@@ -115,3 +101,17 @@ std::string valueText(double value) {
 }
 
 } // namespace attn::spec
+
+std::string attn::didYouMean(StringRef word, llvm::ArrayRef<StringRef> candidates) {
+  // A word that shares less than two thirds of its letters was not meant.
+  unsigned best = static_cast<unsigned>(word.size() / 3 + 1) + 1;
+  StringRef nearest;
+  for (StringRef candidate : candidates) {
+    unsigned distance = word.edit_distance(candidate, /*AllowReplacements=*/true, best);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
+}

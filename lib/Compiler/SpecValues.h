@@ -39,9 +39,6 @@ rt::Status parseValue(const SpecKey &key, llvm::StringRef text, bool &value);
 tl::unexpected<rt::Error> badValue(llvm::StringRef key, llvm::StringRef text,
                                    const llvm::Twine &expected);
 
-/// The candidate nearest to `word` as "; did you mean 'x'?", or nothing.
-std::string didYouMean(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
-
 template <class E>
   requires std::is_enum_v<E>
 rt::Status parseValue(const SpecKey &key, llvm::StringRef text, E &value) {

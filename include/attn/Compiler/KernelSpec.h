@@ -134,6 +134,9 @@ std::string toText(const RunShape &shape);
 /// All keys with their help, one a line, for `--help`.
 std::string specHelp();
 
+/// The candidate nearest to a misspelled word as "; did you mean 'x'?", or nothing.
+std::string didYouMean(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
+
 } // namespace attn
 
 #endif // ATTN_COMPILER_KERNELSPEC_H

@@ -1,0 +1,86 @@
+//===- Compiler.h - From problems to kernels --------------------*- C++ -*-===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_COMPILER_COMPILER_H
+#define ATTN_COMPILER_COMPILER_H
+
+#include "attn/Compiler/HostProgram.h"
+#include "attn/Compiler/KernelSpec.h"
+#include "attn/Dispatch/Explanation.h"
+#include "attn/Runtime/KernelCache.h"
+
+#include <functional>
+#include <variant>
+
+namespace attn {
+
+/// MLIR text of a problem, and what messages call it.
+struct ProblemText {
+  std::string text;
+  std::string name;
+};
+
+/// What to compile: a canonical spec, or L0 text with one function that holds one
+/// attn.forward.
+using Problem = std::variant<KernelSpec, ProblemText>;
+
+/// What `emit` can show, in the order of lowering.
+enum class Emit { Problem, Tiles, Scheduled, NVVM, LLVM, PTX };
+
+struct CompileOptions {
+  std::string target = "cpu";
+  /// f32 elements in a vector of the CPU target; 0 takes what the host has.
+  unsigned vectorWidth = 0;
+  /// Path of ptxas; empty looks in PATH and the usual CUDA directories.
+  std::string ptxas;
+  /// Told about remarks and warnings, such as a problem that no fast path takes.
+  std::function<void(const std::string &)> remark;
+};
+
+/// Compiles problems for one target. Holds no state but its options, so threads may
+/// share one; each call works in a context of its own.
+class Compiler {
+public:
+  /// BadInput when there is no such target.
+  static rt::Expected<Compiler> create(CompileOptions options);
+
+  const TargetInfo &target() const { return *info; }
+
+  /// The IR, or PTX, at one point of the pipeline.
+  rt::Expected<std::string> emit(const Problem &problem, Emit what) const;
+
+  /// The content key of the PTX of a problem; equal problems have equal keys.
+  rt::Expected<std::string> key(const Problem &problem) const;
+
+  /// PTX or a cubin with its manifest; for GPU targets.
+  rt::Expected<rt::Artifact> compile(const Problem &problem, rt::PayloadKind kind) const;
+
+  /// The same through a cache: nothing is lowered on a hit.
+  rt::Expected<rt::LoadedArtifactPtr> compile(const Problem &problem, rt::PayloadKind kind,
+                                              rt::KernelCache &cache) const;
+
+  /// Machine code in this process; for the CPU target.
+  rt::Expected<std::unique_ptr<HostProgram>> compileHost(const Problem &problem) const;
+
+  /// Which schedule is chosen and why.
+  rt::Expected<Explanation> explain(const Problem &problem,
+                                    const std::optional<ProblemShape> &shape) const;
+
+private:
+  Compiler(CompileOptions options, const TargetInfo &target)
+      : options(std::move(options)), info(&target) {}
+
+  CompileOptions options;
+  const TargetInfo *info;
+};
+
+/// Identifies this compiler by its sources and its LLVM version.
+std::string compilerBuildId();
+
+} // namespace attn
+
+#endif // ATTN_COMPILER_COMPILER_H

@@ -1,0 +1,97 @@
+//===- RunProblem.h - Runs a problem and checks its result ------*- C++ -*-===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_RUNPROBLEM_H
+#define ATTN_TOOLS_RUNPROBLEM_H
+
+#include "attn/Compiler/Compiler.h"
+#include "attn/Runtime/Launch.h"
+#include "attn/Tools/TestTensors.h"
+
+#include <llvm/Support/JSON.h>
+#include <map>
+
+namespace attn {
+
+struct ProblemTensors;
+
+struct RunRequest {
+  KernelSpec spec;
+  RunShape shape;
+  InputKind inputs = InputKind::Random;
+  Layout layout = Layout::Dense;
+  uint64_t seed = 0;
+  unsigned repeat = 5;
+  bool check = false;
+  /// .npy files; empty makes values instead.
+  std::string qFile, kFile, vFile, expectFile;
+};
+
+/// Difference of a result from what is right.
+struct ErrorReport {
+  double maxAbs = 0, meanAbs = 0, relative = 0; ///< Relative in the Frobenius norm.
+  double lseMaxAbs = 0;
+  int64_t checkedRows = 0, totalRows = 0; ///< Of each sequence and head.
+  double tolerance = 0;
+  bool passed = false;
+  std::string failure; ///< What is wrong when not passed.
+};
+
+struct RunReport {
+  std::string problem, shape, device, schedule;
+  std::optional<ErrorReport> error;    ///< Against float64.
+  std::optional<ErrorReport> expected; ///< Against the file.
+  double medianMs = 0, p95Ms = 0, tflops = 0, compileMs = 0;
+  bool passed() const { return (!error || error->passed) && (!expected || expected->passed); }
+
+  std::string toText() const;
+  llvm::json::Value toJson() const;
+};
+
+/// Where a problem runs.
+struct RunDevice {
+  bool isCuda = false;
+  int ordinal = 0;
+  /// "cpu", "cuda:0".
+  static rt::Expected<RunDevice> parse(llvm::StringRef text);
+  std::string text() const;
+};
+
+struct RunOptions {
+  RunDevice device;
+  unsigned threads = 0; ///< Of the CPU; 0 is one for each processor.
+  rt::PayloadKind payload = rt::PayloadKind::Ptx;
+  CompileOptions compile; ///< An empty target is chosen by the device.
+};
+
+/// Runs problems on one device and keeps what it compiled, so that problems which
+/// differ in their shape alone compile once.
+class ProblemRunner {
+public:
+  static rt::Expected<std::unique_ptr<ProblemRunner>> create(RunOptions options,
+                                                             rt::KernelCache &cache);
+  rt::Expected<RunReport> run(const RunRequest &request);
+
+private:
+  ProblemRunner(RunOptions options, rt::KernelCache &cache, Compiler compiler)
+      : options(std::move(options)), cache(cache), compiler(std::move(compiler)) {}
+
+  rt::Expected<const HostProgram *> hostProgram(const KernelSpec &spec);
+  rt::Expected<std::vector<double>> runOnHost(const RunRequest &request, ProblemTensors &tensors);
+  rt::Expected<std::vector<double>> runOnCuda(const RunRequest &request, ProblemTensors &tensors);
+
+  RunOptions options;
+  rt::KernelCache &cache;
+  Compiler compiler;
+  std::map<std::string, std::unique_ptr<HostProgram>> programs;
+  rt::CudaContextPtr context;
+  double compileMs = 0;
+};
+
+} // namespace attn
+
+#endif // ATTN_TOOLS_RUNPROBLEM_H

@@ -1,0 +1,145 @@
+//===- CompileKernel.cpp - PTX and cubins with their manifests ------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ManifestBuilder.h"
+#include "Session.h"
+#include "attn/Runtime/Hash.h"
+#include "attn/Target/CubinAssembler.h"
+#include "attn/Target/PTXEmitter.h"
+
+#include <llvm/Config/llvm-config.h>
+
+using namespace mlir;
+using namespace attn;
+
+/// CUDA's first driver for a PTX ISA version: 7.n came with 11.n, 8.n with 12.n.
+static int32_t driverOfPtx(unsigned ptxVersion) {
+  unsigned major = ptxVersion / 10, minor = ptxVersion % 10;
+  return static_cast<int32_t>((major + 4) * 1000 + minor * 10);
+}
+
+/// A session that has been brought to stage `configure`: the canonical problem with its
+/// schedule, which is what keys hash.
+static rt::Status configure(Session &session, const Problem &problem) {
+  rt::Status status = session.load(problem);
+  return status ? session.runTo(Stage::Configure) : status;
+}
+
+static std::string keyOf(Session &session, const TargetInfo &target) {
+  return rt::KeyBuilder()
+      .add("schema", rt::kArtifactSchema)
+      .add("compiler", compilerBuildId())
+      .add("problem", session.text())
+      .add("pipeline", session.pipelineText())
+      .add("chip", target.name)
+      .add("ptx", target.minPtxVersion)
+      .finish();
+}
+
+/// Lowers a configured session to PTX.
+static rt::Expected<rt::Artifact> lower(Session &session, const TargetInfo &target) {
+  rt::Artifact artifact;
+  rt::Manifest &manifest = artifact.manifest;
+  manifest.chip = target.name;
+  manifest.payloadKind = rt::PayloadKind::Ptx;
+  manifest.compiler = compilerBuildId();
+  manifest.minDriverVersion = driverOfPtx(target.minPtxVersion);
+  rt::Expected<ForwardOp> op = session.forward();
+  if (!op)
+    return rt::fail(op.error());
+  llvm::raw_string_ostream(manifest.problem) << **op;
+
+  rt::Status status = readSignature(*op, manifest);
+  if (status)
+    status = session.runTo(Stage::Split);
+  if (status)
+    status = readWorkspaces(session.module(), manifest);
+  if (status)
+    status = session.runTo(Stage::Place);
+  if (status)
+    status = readKernels(session.module(), manifest);
+  if (status)
+    status = session.runTo(Stage::Lower);
+  if (!status)
+    return rt::fail(status.error());
+  FailureOr<std::string> ptx =
+      emitPTX(session.module(), PTXOptions{target.name, target.minPtxVersion});
+  if (failed(ptx))
+    return rt::fail(session.takeError(rt::ErrorCode::Internal, "the NVPTX backend failed"));
+  artifact.payload = std::move(*ptx);
+  return artifact;
+}
+
+/// Assembles an artifact's PTX.
+static rt::Expected<rt::Artifact> assemble(const rt::Artifact &ptx, const Assembler &assembler) {
+  rt::Expected<Cubin> cubin = assembler.assemble(ptx.payload, ptx.manifest.chip);
+  if (!cubin)
+    return rt::fail(cubin.error());
+  rt::Artifact artifact{ptx.manifest, std::move(cubin->bytes)};
+  artifact.manifest.payloadKind = rt::PayloadKind::Cubin;
+  for (rt::KernelEntry &kernel : artifact.manifest.kernels)
+    for (const KernelResources &resources : cubin->kernels)
+      if (resources.name == kernel.name) {
+        kernel.registers = resources.registers;
+        kernel.staticSharedBytes = resources.sharedBytes;
+      }
+  return artifact;
+}
+
+rt::Expected<std::string> Compiler::key(const Problem &problem) const {
+  Session session(options, *info);
+  if (rt::Status status = configure(session, problem); !status)
+    return rt::fail(status.error());
+  return keyOf(session, *info);
+}
+
+static rt::Status checkIsGpu(const TargetInfo &target) {
+  if (target.isGpu)
+    return {};
+  return rt::fail(rt::ErrorCode::BadInput,
+                  "target " + target.name +
+                      " has no PTX: expected a GPU target, such as sm_80, or --emit llvm");
+}
+
+rt::Expected<rt::Artifact> Compiler::compile(const Problem &problem, rt::PayloadKind kind) const {
+  if (rt::Status status = checkIsGpu(*info); !status)
+    return rt::fail(status.error());
+  Session session(options, *info);
+  if (rt::Status status = configure(session, problem); !status)
+    return rt::fail(status.error());
+  rt::Expected<rt::Artifact> ptx = lower(session, *info);
+  if (!ptx || kind == rt::PayloadKind::Ptx)
+    return ptx;
+  rt::Expected<Assembler> assembler = Assembler::find(options.ptxas);
+  if (!assembler)
+    return rt::fail(assembler.error());
+  return assemble(*ptx, *assembler);
+}
+
+rt::Expected<rt::LoadedArtifactPtr> Compiler::compile(const Problem &problem, rt::PayloadKind kind,
+                                                      rt::KernelCache &cache) const {
+  if (rt::Status status = checkIsGpu(*info); !status)
+    return rt::fail(status.error());
+  Session session(options, *info);
+  if (rt::Status status = configure(session, problem); !status)
+    return rt::fail(status.error());
+  rt::Expected<rt::LoadedArtifactPtr> ptx =
+      cache.get(keyOf(session, *info), [&] { return lower(session, *info); });
+  if (!ptx || kind == rt::PayloadKind::Ptx)
+    return ptx;
+  rt::Expected<Assembler> assembler = Assembler::find(options.ptxas);
+  if (!assembler)
+    return rt::fail(assembler.error());
+  std::string key = rt::KeyBuilder()
+                        .add("schema", rt::kArtifactSchema)
+                        .add("ptx", (*ptx)->artifact().payload)
+                        .add("manifest", rt::toJson((*ptx)->artifact().manifest))
+                        .add("assembler", assembler->identity())
+                        .add("arch", info->name)
+                        .finish();
+  return cache.get(key, [&] { return assemble((*ptx)->artifact(), *assembler); });
+}

@@ -1,0 +1,116 @@
+//===- Compiler.cpp - From problems to kernels ----------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Compiler/Compiler.h"
+
+#include "ManifestBuilder.h"
+#include "Session.h"
+
+using namespace mlir;
+using namespace attn;
+
+rt::Expected<Compiler> Compiler::create(CompileOptions options) {
+  const TargetInfo *target = findTarget(options.target);
+  if (!target)
+    return rt::fail(rt::ErrorCode::BadInput, unknownTargetMessage(options.target));
+  if (!llvm::is_contained({0u, 4u, 8u, 16u}, options.vectorWidth))
+    return rt::fail(rt::ErrorCode::BadInput, "vector width " +
+                                                 std::to_string(options.vectorWidth) +
+                                                 ": expected 4, 8 or 16");
+  return Compiler(std::move(options), *target);
+}
+
+//===----------------------------------------------------------------------===//
+// Text of a stage
+//===----------------------------------------------------------------------===//
+
+/// The last stage before what is shown.
+static Stage lastStage(Emit what) {
+  switch (what) {
+  case Emit::Problem:
+    return Stage::Normalize;
+  case Emit::Tiles:
+    return Stage::Tile;
+  case Emit::Scheduled:
+    return Stage::Place;
+  case Emit::NVVM:
+    return Stage::Convert;
+  case Emit::LLVM:
+  case Emit::PTX:
+    return Stage::Lower;
+  }
+  llvm_unreachable("all stages are handled");
+}
+
+rt::Expected<std::string> Compiler::emit(const Problem &problem, Emit what) const {
+  bool isOfGpu = what == Emit::Scheduled || what == Emit::NVVM || what == Emit::PTX;
+  if (isOfGpu && !info->isGpu)
+    return rt::fail(rt::ErrorCode::BadInput,
+                    "target " + info->name + " has no such stage: expected problem, tiles or llvm");
+  if (what == Emit::PTX) {
+    rt::Expected<rt::Artifact> artifact = compile(problem, rt::PayloadKind::Ptx);
+    if (!artifact)
+      return rt::fail(artifact.error());
+    return std::move(artifact->payload);
+  }
+  Session session(options, *info);
+  rt::Status status = session.load(problem);
+  if (status)
+    status = session.runTo(lastStage(what));
+  if (!status)
+    return rt::fail(status.error());
+  return session.text();
+}
+
+//===----------------------------------------------------------------------===//
+// CPU
+//===----------------------------------------------------------------------===//
+
+rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &problem) const {
+  if (info->isGpu)
+    return rt::fail(rt::ErrorCode::BadInput,
+                    "target " + info->name + " does not run on this machine's processor");
+  Session session(options, *info);
+  rt::Manifest manifest;
+  rt::Status status = session.load(problem);
+  if (status)
+    status = session.runTo(Stage::Normalize);
+  if (status) {
+    rt::Expected<ForwardOp> op = session.forward();
+    status = op ? readSignature(*op, manifest) : rt::fail(op.error());
+  }
+  if (status)
+    status = session.runTo(Stage::Split);
+  if (status)
+    status = readWorkspaces(session.module(), manifest);
+  if (status)
+    status = session.runTo(Stage::Lower);
+  if (!status)
+    return rt::fail(status.error());
+  auto kernel = HostKernel::create(session.module());
+  if (!kernel)
+    return rt::fail(rt::ErrorCode::Internal, llvm::toString(kernel.takeError()));
+  return std::make_unique<HostProgram>(std::move(manifest), std::move(*kernel));
+}
+
+//===----------------------------------------------------------------------===//
+// Explanation
+//===----------------------------------------------------------------------===//
+
+rt::Expected<Explanation> Compiler::explain(const Problem &problem,
+                                            const std::optional<ProblemShape> &shape) const {
+  Session session(options, *info);
+  rt::Status status = session.load(problem);
+  if (status)
+    status = session.runTo(Stage::Normalize);
+  if (!status)
+    return rt::fail(status.error());
+  rt::Expected<ForwardOp> op = session.forward();
+  if (!op)
+    return rt::fail(op.error());
+  return explainForward(*op, *info, shape);
+}

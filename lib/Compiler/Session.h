@@ -1,0 +1,54 @@
+//===- Session.h - One problem on its way through the stages ----*- C++ -*-===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_COMPILER_SESSION_H
+#define ATTN_LIB_COMPILER_SESSION_H
+
+#include "attn/Compiler/Compiler.h"
+#include "attn/Pipelines/Pipelines.h"
+
+#include <mlir/IR/Diagnostics.h>
+#include <mlir/IR/MLIRContext.h>
+#include <mlir/IR/OwningOpRef.h>
+
+namespace attn {
+
+/// A context, a module in it, and what the stages said.
+class Session {
+public:
+  Session(const CompileOptions &options, const TargetInfo &target);
+
+  rt::Status load(const Problem &problem);
+
+  /// Runs the stages that are left up to and with `last`.
+  rt::Status runTo(Stage last);
+
+  mlir::ModuleOp module() { return *root; }
+  /// The module without locations.
+  std::string text();
+  /// The one attn.forward of the module, before it is lowered.
+  rt::Expected<ForwardOp> forward();
+  /// The passes of all stages with their options.
+  std::string pipelineText();
+  /// An error with everything that was diagnosed, or `fallback` when nothing was.
+  rt::Error takeError(rt::ErrorCode code, llvm::StringRef fallback);
+
+private:
+  void diagnose(mlir::Diagnostic &diagnostic);
+
+  const CompileOptions &options;
+  const TargetInfo &target;
+  mlir::MLIRContext context;
+  std::string errors;
+  mlir::ScopedDiagnosticHandler handler;
+  mlir::OwningOpRef<mlir::ModuleOp> root;
+  size_t numStagesDone = 0;
+};
+
+} // namespace attn
+
+#endif // ATTN_LIB_COMPILER_SESSION_H

@@ -1,0 +1,137 @@
+//===- Attnc.cpp - The command line of attnc ------------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Tools/Attnc.h"
+
+#include "Commands.h"
+
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+using namespace attn;
+
+int attn::reportError(const rt::Error &error) {
+  llvm::errs() << "attnc: error: " << error.message << "\n";
+  return exitCode(error.code);
+}
+
+void attn::printRemark(const std::string &text) { llvm::errs() << "attnc: remark: " << text << "\n"; }
+
+void attn::printJson(const llvm::json::Value &value) { llvm::outs() << value << "\n"; }
+
+std::optional<int> attn::parseOrExit(const CommandSyntax &syntax, Words arguments,
+                                     ParsedWords &parsed) {
+  rt::Expected<ParsedWords> result = parseCommandLine(syntax, arguments);
+  if (!result)
+    return reportError(result.error());
+  if (result->wantsHelp) {
+    llvm::outs() << helpText(syntax);
+    return 0;
+  }
+  parsed = std::move(*result);
+  return std::nullopt;
+}
+
+ToolCache::ToolCache(const std::string &directory) {
+  auto warn = [](const std::string &text) { llvm::errs() << "attnc: warning: " << text << "\n"; };
+  rt::Expected<std::string> place = rt::defaultCacheDir(directory);
+  std::unique_ptr<rt::DiskCache> disk;
+  if (place) {
+    rt::DiskCacheOptions options;
+    options.directory = *place;
+    options.warn = warn;
+    disk = std::make_unique<rt::DiskCache>(std::move(options));
+  } else {
+    warn("no cache on disk: " + place.error().message);
+  }
+  kernels = std::make_unique<rt::KernelCache>(std::move(disk), metrics);
+}
+
+rt::Expected<NamedProblem> attn::readProblem(Words words, ShapeWords shapeWords) {
+  if (words.size() == 1 && llvm::StringRef(words[0]).ends_with(".mlir")) {
+    auto buffer = llvm::MemoryBuffer::getFile(words[0], /*IsText=*/true);
+    if (!buffer)
+      return rt::fail(rt::ErrorCode::BadInput,
+                      words[0] + ": cannot read: " + buffer.getError().message());
+    return NamedProblem{ProblemText{(*buffer)->getBuffer().str(), words[0]}, {}};
+  }
+  rt::Expected<ParsedSpec> parsed = parseSpec(words, shapeWords);
+  if (!parsed)
+    return rt::fail(parsed.error());
+  return NamedProblem{parsed->spec, parsed->shape};
+}
+
+rt::Status attn::writeOutput(const std::string &path, llvm::StringRef bytes) {
+  if (path.empty() || path == "-") {
+    llvm::outs() << bytes;
+    return {};
+  }
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error) {
+    file << bytes;
+    file.close();
+    error = file.error();
+    file.clear_error();
+  }
+  if (error)
+    return rt::fail(rt::ErrorCode::BadInput,
+                    "-o " + path + ": cannot write: " + error.message());
+  return {};
+}
+
+constexpr llvm::StringLiteral kHelp =
+    R"(usage: attnc COMMAND [WORDS...] [flags]
+
+Compiles attention kernels from a problem given as key=value words, a .json file or MLIR.
+
+commands:
+  compile   write the IR, PTX or machine code of a problem
+  run       run a problem on the CPU or a GPU and check the result
+  explain   show the chosen schedule, why others were not, and the roofline bound
+  cache     list, check and clean the kernel cache
+
+`attnc COMMAND --help` shows a command's flags. Exit code 0 is success, 1 bad input, 2 a fault
+that is not the user's.
+
+example:
+  attnc run dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 seq_q=1000 mask=causal --check
+)";
+
+int attn::runAttnc(Words arguments) {
+  struct Command {
+    llvm::StringRef name;
+    int (*run)(Words);
+  };
+  constexpr Command commands[] = {{"compile", compileCommand},
+                                  {"run", runCommand},
+                                  {"explain", explainCommand},
+                                  {"cache", cacheCommand}};
+  if (arguments.empty()) {
+    llvm::errs() << kHelp;
+    return 1;
+  }
+  llvm::StringRef name = arguments[0];
+  if (name == "--help" || name == "-h" || name == "help") {
+    llvm::outs() << kHelp;
+    return 0;
+  }
+  if (name == "--version") {
+    llvm::outs() << compilerBuildId() << "\n";
+    return 0;
+  }
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const Command &command : commands) {
+    if (command.name == name)
+      return command.run(arguments.drop_front());
+    names.push_back(command.name);
+  }
+  return reportError({rt::ErrorCode::BadInput, ("unknown command '" + name +
+                                                "': expected one of " + llvm::join(names, ", "))
+                                                       .str() +
+                                                   didYouMean(name, names)});
+}

@@ -1,0 +1,84 @@
+//===- CompileCommand.cpp - attnc compile ---------------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+using namespace attn;
+
+namespace {
+
+struct CompileFlags {
+  std::string target = "cpu", output, ptxas, cacheDir;
+  size_t emit = 0;
+  bool artifact = false;
+};
+
+} // namespace
+
+/// The choices of --emit; the last is no stage of Emit.
+static const std::vector<std::string> kEmitNames = {"problem", "tiles", "scheduled", "nvvm",
+                                                    "llvm",    "ptx",   "cubin"};
+
+static CommandSyntax makeSyntax(CompileFlags &flags) {
+  return {"attnc compile SPEC...|FILE.mlir [flags]",
+          "Compiles a problem and writes what --emit names. SPEC is key=value words or a .json "
+          "file;\nFILE.mlir holds one function with one attn.forward.",
+          {textFlag("target", "NAME", "cpu, sm_80, ... (default: cpu)", flags.target),
+           choiceFlag("emit", "what to write (default: problem)", kEmitNames, flags.emit),
+           textFlag("output", "FILE", "or -o FILE; - is stdout, the default", flags.output),
+           switchFlag("artifact",
+                      "with ptx or cubin: write the file that the runtime loads, with the manifest",
+                      flags.artifact),
+           textFlag("ptxas", "PATH", "assembler for cubin (default: from PATH or CUDA's folders)",
+                    flags.ptxas),
+           textFlag("cache-dir", "DIR",
+                    "kernel cache (default: $ATTN_CACHE_DIR, $XDG_CACHE_HOME/attn, ~/.cache/attn)",
+                    flags.cacheDir)},
+          "keys of SPEC:\n" + specHelp(),
+          "attnc compile dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 mask=causal --target sm_80 "
+          "--emit ptx -o kernel.ptx"};
+}
+
+static rt::Expected<std::string> compileKernel(const Compiler &compiler, const Problem &problem,
+                                               const CompileFlags &flags) {
+  rt::PayloadKind kind =
+      kEmitNames[flags.emit] == "cubin" ? rt::PayloadKind::Cubin : rt::PayloadKind::Ptx;
+  ToolCache cache(flags.cacheDir);
+  rt::Expected<rt::LoadedArtifactPtr> artifact = compiler.compile(problem, kind, *cache.kernels);
+  if (!artifact)
+    return rt::fail(artifact.error());
+  if (!flags.artifact)
+    return (*artifact)->artifact().payload;
+  return rt::serialize((*artifact)->artifact(), (*artifact)->key());
+}
+
+int attn::compileCommand(Words arguments) {
+  CompileFlags flags;
+  CommandSyntax syntax = makeSyntax(flags);
+  ParsedWords parsed;
+  if (std::optional<int> code = parseOrExit(syntax, arguments, parsed))
+    return *code;
+  rt::Expected<NamedProblem> named = readProblem(parsed.words, ShapeWords::Refused);
+  if (!named)
+    return reportError(named.error());
+  rt::Expected<Compiler> compiler =
+      Compiler::create({flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark});
+  if (!compiler)
+    return reportError(compiler.error());
+  bool isKernel = flags.emit >= static_cast<size_t>(Emit::PTX);
+  if (flags.artifact && !isKernel)
+    return reportError({rt::ErrorCode::BadInput, "--artifact: expected --emit ptx or cubin, got " +
+                                                     kEmitNames[flags.emit]});
+  rt::Expected<std::string> bytes =
+      isKernel ? compileKernel(*compiler, named->problem, flags)
+               : compiler->emit(named->problem, static_cast<Emit>(flags.emit));
+  if (!bytes)
+    return reportError(bytes.error());
+  if (rt::Status status = writeOutput(flags.output, *bytes); !status)
+    return reportError(status.error());
+  return 0;
+}

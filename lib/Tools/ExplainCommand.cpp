@@ -1,0 +1,58 @@
+//===- ExplainCommand.cpp - attnc explain ---------------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+using namespace attn;
+
+static CommandSyntax makeSyntax(std::string &target, bool &json) {
+  return {"attnc explain SPEC...|FILE.mlir [flags]",
+          "Shows the schedule that the target's table gives a problem, each row that was not taken "
+          "and why,\nthe resources of the kernel and, when seq_q is given, the roofline bound.",
+          {textFlag("target", "NAME", "cpu, sm_80, ... (default: sm_80)", target),
+           switchFlag("json", "print JSON", json)},
+          "keys of SPEC:\n" + specHelp(),
+          "attnc explain dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 mask=causal batch=4 "
+          "seq_q=4096 --target sm_80"};
+}
+
+static rt::Expected<Explanation> explain(const NamedProblem &named, const std::string &target) {
+  rt::Expected<Compiler> compiler = Compiler::create({target, 0, "", printRemark});
+  if (!compiler)
+    return rt::fail(compiler.error());
+  std::optional<ProblemShape> shape;
+  auto *spec = std::get_if<KernelSpec>(&named.problem);
+  if (spec && named.shape != RunShape{}) {
+    rt::Expected<RunShape> full = canonicalize(named.shape, *spec);
+    if (!full)
+      return rt::fail(full.error());
+    shape = ProblemShape{*full->batch, *full->seqQ, *full->seqKV, {}};
+  }
+  return compiler->explain(named.problem, shape);
+}
+
+int attn::explainCommand(Words arguments) {
+  std::string target = "sm_80";
+  bool json = false;
+  CommandSyntax syntax = makeSyntax(target, json);
+  ParsedWords parsed;
+  if (std::optional<int> code = parseOrExit(syntax, arguments, parsed))
+    return *code;
+  rt::Expected<NamedProblem> named = readProblem(parsed.words, ShapeWords::Allowed);
+  if (!named)
+    return reportError(named.error());
+  rt::Expected<Explanation> explanation = explain(*named, target);
+  if (!explanation)
+    return reportError(explanation.error());
+  if (json)
+    printJson(explanation->toJson());
+  else
+    llvm::outs() << explanation->toText();
+  if (!explanation->selection)
+    return reportError({rt::ErrorCode::BadInput, explanation->selection.error});
+  return 0;
+}

@@ -1,0 +1,206 @@
+//===- RunCommand.cpp - attnc run -----------------------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "attn/Tools/RunProblem.h"
+
+#include <llvm/Support/LineIterator.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+using namespace attn;
+
+namespace {
+
+/// Flags of one run: the command line's, or one line's of a batch.
+struct RunFlags {
+  size_t inputs = 0, layout = 0, payload = 0;
+  uint64_t seed = 0, repeat = 5, threads = 0;
+  bool check = false, json = false;
+  std::string device = "cpu", target, ptxas, cacheDir, batch;
+  std::string q, k, v, expect;
+};
+
+} // namespace
+
+// In the order of InputKind and Layout.
+static const std::vector<std::string> kInputs = {"random", "peaked", "negative", "zero_q"};
+static const std::vector<std::string> kLayouts = {"dense",  "head_major", "packed",
+                                                  "padded", "broadcast",  "sparse"};
+
+/// What differs from line to line of a batch.
+static std::vector<Flag> requestFlags(RunFlags &flags) {
+  return {
+      choiceFlag("inputs", "values made from --seed (default: random)", kInputs, flags.inputs),
+      choiceFlag("layout", "strides of q, k, v and o (default: dense)", kLayouts, flags.layout),
+      numberFlag("seed", "of the inputs (default: 0)", flags.seed, 0, UINT32_MAX),
+      numberFlag("repeat", "timed runs (default: 5)", flags.repeat, 1, 100000),
+      switchFlag("check", "compare with float64", flags.check),
+      textFlag("q", "FILE.npy", "values of q, [batch, seq_q, heads_q, head_dim]", flags.q),
+      textFlag("k", "FILE.npy", "values of k", flags.k),
+      textFlag("v", "FILE.npy", "values of v", flags.v),
+      textFlag("expect", "FILE.npy", "compare o with this as well", flags.expect)};
+}
+
+static CommandSyntax makeSyntax(RunFlags &flags) {
+  CommandSyntax syntax{
+      "attnc run SPEC... [flags]",
+      "Runs a problem on the CPU or a GPU on reproducible inputs or .npy files, compares the "
+      "result with\nfloat64 and prints errors and times. A wrong result is exit code 2.",
+      requestFlags(flags),
+      "keys of SPEC:\n" + specHelp(),
+      "attnc run dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 seq_q=1000 seq_kv=1337 mask=causal "
+      "--check"};
+  std::vector<Flag> more = {
+      textFlag("device", "cpu|cuda:N", "where to run (default: cpu)", flags.device),
+      textFlag("target", "NAME", "what to compile for (default: the device)", flags.target),
+      choiceFlag("payload", "what the GPU gets (default: ptx)", {"ptx", "cubin"}, flags.payload),
+      numberFlag("threads", "of the CPU (default: one for each processor)", flags.threads, 1, 4096),
+      textFlag("batch", "FILE.jsonl",
+               "one run a line, an object of SPEC's keys and the flags above; answers in JSON",
+               flags.batch),
+      textFlag("ptxas", "PATH", "assembler for cubin", flags.ptxas),
+      textFlag("cache-dir", "DIR", "kernel cache", flags.cacheDir),
+      switchFlag("json", "print JSON", flags.json)};
+  syntax.flags.insert(syntax.flags.end(), more.begin(), more.end());
+  return syntax;
+}
+
+static rt::Expected<RunRequest> makeRequest(const ParsedSpec &parsed, const RunFlags &flags) {
+  rt::Expected<RunShape> shape = canonicalize(parsed.shape, parsed.spec);
+  if (!shape)
+    return rt::fail(shape.error());
+  RunRequest request;
+  request.spec = parsed.spec;
+  request.shape = *shape;
+  request.inputs = static_cast<InputKind>(flags.inputs);
+  request.layout = static_cast<Layout>(flags.layout);
+  request.seed = flags.seed;
+  request.repeat = static_cast<unsigned>(flags.repeat);
+  request.check = flags.check;
+  request.qFile = flags.q;
+  request.kFile = flags.k;
+  request.vFile = flags.v;
+  request.expectFile = flags.expect;
+  return request;
+}
+
+static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &flags,
+                                                               rt::KernelCache &cache) {
+  rt::Expected<RunDevice> device = RunDevice::parse(flags.device);
+  if (!device)
+    return rt::fail(device.error());
+  RunOptions options;
+  options.device = *device;
+  options.threads = static_cast<unsigned>(flags.threads);
+  options.payload = static_cast<rt::PayloadKind>(flags.payload);
+  options.compile = {flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark};
+  return ProblemRunner::create(std::move(options), cache);
+}
+
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+/// Takes the flags out of a line's object; what is left is the spec.
+static rt::Expected<RunRequest> parseLine(llvm::StringRef line, const std::string &name,
+                                          const RunFlags &defaults) {
+  auto value = llvm::json::parse(line);
+  llvm::json::Object *object = value ? value->getAsObject() : nullptr;
+  if (!object) {
+    llvm::consumeError(value.takeError());
+    return rt::fail(rt::ErrorCode::BadInput, name + ": expected one JSON object");
+  }
+  RunFlags flags = defaults;
+  for (const Flag &flag : requestFlags(flags)) {
+    const llvm::json::Value *given = object->get(flag.name);
+    if (!given)
+      continue;
+    std::string text = llvm::formatv("{0}", *given);
+    if (std::optional<llvm::StringRef> string = given->getAsString())
+      text = string->str();
+    rt::Status status;
+    if (!flag.valueName.empty() || text == "true")
+      status = flag.set(text);
+    else if (text != "false")
+      status = rt::fail(rt::ErrorCode::BadInput, flag.name + ": expected true or false");
+    if (!status)
+      return rt::fail({status.error().code, name + ": " + status.error().message});
+    object->erase(flag.name);
+  }
+  rt::Expected<ParsedSpec> parsed =
+      parseSpecJson(llvm::formatv("{0}", *value).str(), name, ShapeWords::Allowed);
+  if (!parsed)
+    return rt::fail(parsed.error());
+  return makeRequest(*parsed, flags);
+}
+
+/// Runs every line, whatever becomes of the others; the worst exit code.
+static int runBatch(const RunFlags &flags, ProblemRunner &runner) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(flags.batch, /*IsText=*/true);
+  if (!buffer)
+    return reportError({rt::ErrorCode::BadInput, "--batch " + flags.batch +
+                                                     ": cannot read: " +
+                                                     buffer.getError().message()});
+  int worst = 0;
+  for (llvm::line_iterator line(**buffer, /*SkipBlanks=*/true); !line.is_at_eof(); ++line) {
+    std::string name = llvm::formatv("{0}:{1}", flags.batch, line.line_number());
+    rt::Expected<RunRequest> request = parseLine(*line, name, flags);
+    rt::Expected<RunReport> report =
+        request ? runner.run(*request) : rt::Expected<RunReport>(rt::fail(request.error()));
+    if (report) {
+      printJson(report->toJson());
+      worst = std::max(worst, report->passed() ? 0 : 2);
+    } else {
+      int code = exitCode(report.error().code);
+      printJson(llvm::json::Object{
+          {"passed", false}, {"message", report.error().message}, {"exit_code", code}});
+      worst = std::max(worst, code);
+    }
+    llvm::outs().flush();
+  }
+  return worst;
+}
+
+int attn::runCommand(Words arguments) {
+  RunFlags flags;
+  CommandSyntax syntax = makeSyntax(flags);
+  ParsedWords words;
+  if (std::optional<int> code = parseOrExit(syntax, arguments, words))
+    return *code;
+  if (!flags.batch.empty() && !words.words.empty())
+    return reportError({rt::ErrorCode::BadInput, "--batch " + flags.batch + ": contradicts '" +
+                                                     words.words[0] +
+                                                     "'; put problems into the file"});
+  std::optional<RunRequest> request;
+  if (flags.batch.empty()) {
+    if (words.words.size() == 1 && llvm::StringRef(words.words[0]).ends_with(".mlir"))
+      return reportError({rt::ErrorCode::BadInput,
+                          words.words[0] + ": expected key=value words or a .json file; only "
+                                           "compile and explain take MLIR"});
+    rt::Expected<ParsedSpec> parsed = parseSpec(words.words, ShapeWords::Allowed);
+    if (!parsed)
+      return reportError(parsed.error());
+    rt::Expected<RunRequest> made = makeRequest(*parsed, flags);
+    if (!made)
+      return reportError(made.error());
+    request = std::move(*made);
+  }
+  ToolCache cache(flags.cacheDir);
+  auto runner = makeRunner(flags, *cache.kernels);
+  if (!runner)
+    return reportError(runner.error());
+  if (!request)
+    return runBatch(flags, **runner);
+  rt::Expected<RunReport> report = (*runner)->run(*request);
+  if (!report)
+    return reportError(report.error());
+  if (flags.json)
+    printJson(report->toJson());
+  else
+    llvm::outs() << report->toText();
+  return report->passed() ? 0 : 2;
+}
