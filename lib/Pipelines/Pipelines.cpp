@@ -95,7 +95,6 @@ void attn::buildStage(OpPassManager &pm, Stage stage, const PipelineOptions &opt
                       const TargetInfo &target) {
   switch (stage) {
   case Stage::Normalize:
-    pm.addPass(createAttnNormalize());
     pm.addNestedPass<func::FuncOp>(createAttnNormalizeProblem());
     cleanUp(pm);
     break;
