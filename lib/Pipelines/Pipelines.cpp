@@ -96,7 +96,7 @@ void attn::buildStage(OpPassManager &pm, Stage stage, const PipelineOptions &opt
   switch (stage) {
   case Stage::Normalize:
     pm.addPass(createAttnNormalize());
-    pm.addNestedPass<func::FuncOp>(createAttnNormalizeProblem());
+    pm.addNestedPass<func::FuncOp>(createAttnGeneralizeStrides());
     cleanUp(pm);
     break;
   case Stage::Configure:
@@ -131,4 +131,6 @@ void attn::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (!dumpDirectory.empty())
       pm.addPass(createDumpStagePass(dumpDirectory, stage));
   }
+  if (!dumpDirectory.empty() && target.isGpu)
+    pm.addPass(createDumpPTXPass(dumpDirectory, target));
 }

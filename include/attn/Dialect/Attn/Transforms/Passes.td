@@ -108,12 +108,11 @@ def AttnAllocateSmem : Pass<"attn-allocate-smem", "::mlir::func::FuncOp"> {
   }];
 }
 
-def AttnNormalizeProblem : Pass<"attn-normalize-problem", "::mlir::func::FuncOp"> {
-  let summary = "bring problems that one kernel serves into one form";
+def AttnGeneralizeStrides : Pass<"attn-generalize-strides", "::mlir::func::FuncOp"> {
+  let summary = "let the tensor arguments of a problem have any strides";
   let description = [{
-    Arguments of the function that are tensors of a problem get run-time strides, so
-    that views are arguments like any other. Folds `all_of` of one mask, and a window
-    without bounds, to the simpler mask.
+    Arguments of the function that only problem ops use, and whose last dim is contiguous,
+    get run-time strides, so that views are arguments like any other.
 
     ```mlir
     func.func @f(%q: memref<?x?x8x64xf16>, ...)

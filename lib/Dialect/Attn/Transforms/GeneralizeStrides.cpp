@@ -1,4 +1,4 @@
-//===- NormalizeProblem.cpp - One form for problems of one kernel ---------===//
+//===- GeneralizeStrides.cpp - Tensor arguments take any strides ----------===//
 //
 // Part of attn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace attn;
 
 namespace attn {
-#define GEN_PASS_DEF_ATTNNORMALIZEPROBLEM
+#define GEN_PASS_DEF_ATTNGENERALIZESTRIDES
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
@@ -43,26 +43,11 @@ static bool isProblemTensor(BlockArgument argument) {
   });
 }
 
-static MaskAttrInterface simplified(MaskAttrInterface mask) {
-  if (auto all = dyn_cast<AllOfMaskAttr>(mask); all && all.getMasks().size() == 1)
-    return simplified(cast<MaskAttrInterface>(all.getMasks().front()));
-  auto window = dyn_cast<WindowMaskAttr>(mask);
-  if (!window || window.getLeft() != -1)
-    return mask;
-  if (window.getRight() == -1)
-    return NoneMaskAttr::get(mask.getContext());
-  if (window.getRight() == 0)
-    return CausalMaskAttr::get(mask.getContext(), window.getAlignment());
-  return mask;
-}
-
 namespace {
 
-struct NormalizeProblem : attn::impl::AttnNormalizeProblemBase<NormalizeProblem> {
+struct GeneralizeStrides : attn::impl::AttnGeneralizeStridesBase<GeneralizeStrides> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    for (ForwardOp op : function.getOps<ForwardOp>())
-      op.setMaskAttr(simplified(op.getMask()));
     if (function.isDeclaration())
       return;
     for (BlockArgument argument : function.getArguments())
