@@ -103,8 +103,8 @@ rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &
 // Explanation
 //===----------------------------------------------------------------------===//
 
-rt::Expected<Explanation> Compiler::explain(const Problem &problem,
-                                            const std::optional<ProblemShape> &shape) const {
+rt::Expected<ExplanationText> Compiler::explain(const Problem &problem,
+                                                const std::optional<ProblemShape> &shape) const {
   Session session(options, *info);
   rt::Status status = session.load(problem);
   if (status)
@@ -114,5 +114,6 @@ rt::Expected<Explanation> Compiler::explain(const Problem &problem,
   rt::Expected<ForwardOp> op = session.forward();
   if (!op)
     return rt::fail(op.error());
-  return explainForward(*op, *info, shape);
+  Explanation explanation = explainForward(*op, *info, shape);
+  return ExplanationText{explanation.toText(), explanation.toJson(), explanation.selection.error};
 }
