@@ -59,7 +59,7 @@ struct Accumulator {
     report.relative = std::sqrt(sumSquares / scale);
     report.passed = report.relative <= report.tolerance && !std::isnan(maxAbs);
     if (!report.passed)
-      report.failure = llvm::formatv("relative error {0} exceeds {1}", report.relative,
+      report.failure = llvm::formatv("relative error {0:e3} exceeds {1:e0}", report.relative,
                                      report.tolerance);
   }
 };
