@@ -53,12 +53,14 @@ static void addResources(Lines &lines, const Resources &use) {
             llvm::formatv("{0} CTAs an SM, limited by {1}", use.ctasPerSM, use.limitedBy).str());
 }
 
-static void addWork(Lines &lines, const Work &work, bool hasGrid) {
+static void addWork(Lines &lines, const Work &work, bool hasGrid, bool isGpu) {
   lines.add("shape", llvm::formatv("batch {0}, seq_q {1}, seq_kv {2}", work.shape.batch,
                                    work.shape.seqLenQ, work.shape.seqLenKV)
                          .str());
   if (hasGrid)
-    lines.add("grid", llvm::formatv("{0} CTAs, {1:F2} waves", work.ctas, work.waves).str());
+    lines.add("grid", llvm::formatv("{0} {1}, {2:F2} waves", work.ctas, isGpu ? "CTAs" : "tasks",
+                                    work.waves)
+                          .str());
   lines.add("work",
             llvm::formatv("{0}{1:F3} GFLOP, {2:F3} MB", work.pairsAreExact ? "" : "at most ",
                           work.flops * 1e-9, work.bytes * 1e-6)
@@ -89,7 +91,7 @@ std::string Explanation::toText() const {
   if (resources)
     addResources(lines, *resources);
   if (work)
-    addWork(lines, *work, static_cast<bool>(selection));
+    addWork(lines, *work, static_cast<bool>(selection), resources.has_value());
   return text;
 }
 

@@ -95,8 +95,7 @@ void attn::buildStage(OpPassManager &pm, Stage stage, const PipelineOptions &opt
                       const TargetInfo &target) {
   switch (stage) {
   case Stage::Normalize:
-    pm.addPass(createAttnNormalize());
-    pm.addNestedPass<func::FuncOp>(createAttnGeneralizeStrides());
+    pm.addNestedPass<func::FuncOp>(createAttnNormalizeProblem());
     cleanUp(pm);
     break;
   case Stage::Configure:

@@ -50,11 +50,21 @@ struct Entry {
   PackedFunction run;
   PackedFunction countTiles;
 };
+
+/// What a kernel takes at one position, apart from the MLIR context that said so.
+struct Parameter {
+  /// The type as it is written, for messages.
+  std::string type;
+  enum Kind { Tensor, Float, Integer } kind = Integer;
+  /// Of a tensor; dynamic ones may be anything.
+  SmallVector<int64_t> sizes, strides;
+};
 } // namespace
 
 struct HostKernel::State {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   SmallVector<Entry> entries;
+  SmallVector<Parameter> parameters;
   /// Made by the first run that wants more than one thread, replaced by one that wants more.
   std::shared_ptr<llvm::DefaultThreadPool> pool;
   unsigned poolThreads = 0;
@@ -111,6 +121,23 @@ static llvm::Expected<PackedFunction> lookup(llvm::orc::LLJIT &jit, const std::s
   return address->toPtr<PackedFunction>();
 }
 
+static llvm::Expected<Parameter> describe(Type type) {
+  Parameter parameter;
+  llvm::raw_string_ostream(parameter.type) << type;
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref) {
+    parameter.kind = type.isF32() ? Parameter::Float : Parameter::Integer;
+    return parameter;
+  }
+  parameter.kind = Parameter::Tensor;
+  parameter.sizes.assign(memref.getShape().begin(), memref.getShape().end());
+  int64_t offset;
+  if (failed(memref.getStridesAndOffset(parameter.strides, offset)) ||
+      (offset != 0 && !ShapedType::isDynamic(offset)))
+    return makeError("expected arguments to be strided memrefs at offset 0, got " + parameter.type);
+  return parameter;
+}
+
 llvm::Expected<std::unique_ptr<HostKernel>> HostKernel::create(ModuleOp llvmModule) {
   std::unique_ptr<HostKernel> kernel(new HostKernel());
   SmallVector<std::string> names;
@@ -131,7 +158,12 @@ llvm::Expected<std::unique_ptr<HostKernel>> HostKernel::create(ModuleOp llvmModu
                      kKernelAttr +
                      "'; run attn-outline-kernels, convert-attn-to-cpu and "
                      "attn-cpu-to-llvm first");
-  kernel->argumentTypes = llvm::to_vector(types.getAsValueRange<TypeAttr>());
+  for (Type type : types.getAsValueRange<TypeAttr>()) {
+    auto parameter = describe(type);
+    if (!parameter)
+      return parameter.takeError();
+    kernel->state->parameters.push_back(std::move(*parameter));
+  }
   if (llvm::Error error = compile(llvmModule, kernel->state->jit))
     return error;
   for (const std::string &name : names) {
@@ -150,40 +182,33 @@ llvm::Expected<std::unique_ptr<HostKernel>> HostKernel::create(ModuleOp llvmModu
 // Arguments
 //===----------------------------------------------------------------------===//
 
-llvm::Error HostKernel::checkArgument(unsigned position, const HostArg &arg) const {
-  Type type = argumentTypes[position];
-  std::string expected;
-  llvm::raw_string_ostream(expected) << "argument " << position << ": expected " << type;
+static llvm::Error checkArgument(unsigned position, const Parameter &parameter,
+                                 const HostArg &arg) {
+  std::string expected = llvm::formatv("argument {0}: expected {1}", position, parameter.type);
   auto *tensor = std::get_if<HostTensor>(&arg);
-  auto memref = dyn_cast<MemRefType>(type);
-  if (!memref) {
-    bool fits =
-        type.isF32() ? std::holds_alternative<float>(arg) : std::holds_alternative<int64_t>(arg);
+  if (parameter.kind != Parameter::Tensor) {
+    bool fits = parameter.kind == Parameter::Float ? std::holds_alternative<float>(arg)
+                                                   : std::holds_alternative<int64_t>(arg);
     return fits ? llvm::Error::success()
-                : makeError(expected + ", got " + (tensor ? "a tensor" : "another kind of scalar"));
+                : makeError(expected + (tensor ? ", got a tensor" : ", got another scalar"));
   }
   if (!tensor)
     return makeError(expected + ", got a scalar");
-  size_t rank = memref.getRank();
+  size_t rank = parameter.sizes.size();
   if (tensor->sizes.size() != rank || tensor->strides.size() != rank)
     return makeError(expected + llvm::formatv(", got {0} sizes and {1} strides",
                                               tensor->sizes.size(), tensor->strides.size()));
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(memref.getStridesAndOffset(strides, offset)) ||
-      (offset != 0 && !ShapedType::isDynamic(offset)))
-    return makeError(expected + ", which is not a strided view at offset 0");
-  bool isEmpty = llvm::is_contained(tensor->sizes, 0);
   for (size_t dim = 0; dim < rank; ++dim) {
     int64_t size = tensor->sizes[dim], stride = tensor->strides[dim];
-    if (size < 0 || (!memref.isDynamicDim(dim) && memref.getDimSize(dim) != size))
+    int64_t wantedSize = parameter.sizes[dim], wantedStride = parameter.strides[dim];
+    if (size < 0 || (!ShapedType::isDynamic(wantedSize) && wantedSize != size))
       return makeError(expected + llvm::formatv(", got size {0} in dim {1}", size, dim));
-    if (size > 1 && !ShapedType::isDynamic(strides[dim]) && strides[dim] != stride)
-      return makeError(expected + llvm::formatv(", got stride {0} in dim {1} where the kernel was "
-                                                "compiled for {2}",
-                                                stride, dim, strides[dim]));
+    if (size > 1 && !ShapedType::isDynamic(wantedStride) && wantedStride != stride)
+      return makeError(expected + llvm::formatv(", got stride {0} in dim {1}, where the kernel "
+                                                "was compiled for {2}",
+                                                stride, dim, wantedStride));
   }
-  if (!tensor->data && !isEmpty)
+  if (!tensor->data && !llvm::is_contained(tensor->sizes, 0))
     return makeError(expected + ", got a null pointer");
   return llvm::Error::success();
 }
@@ -257,12 +282,12 @@ void HostKernel::State::runEntry(const Entry &entry, ArrayRef<void *> slots, uns
 }
 
 llvm::Error HostKernel::run(ArrayRef<HostArg> args, unsigned numThreads) {
-  if (args.size() != argumentTypes.size())
+  if (args.size() != state->parameters.size())
     return makeError(
-        llvm::formatv("expected {0} arguments, got {1}", argumentTypes.size(), args.size()));
+        llvm::formatv("expected {0} arguments, got {1}", state->parameters.size(), args.size()));
   SmallVector<uint64_t> values;
   for (auto [position, arg] : llvm::enumerate(args)) {
-    if (llvm::Error error = checkArgument(position, arg))
+    if (llvm::Error error = checkArgument(position, state->parameters[position], arg))
       return error;
     appendValues(arg, values);
   }

@@ -18,6 +18,8 @@ constexpr int64_t kLanes = 32;
 /// Rows of an mma block, and keys of one step of P V.
 constexpr int64_t kMmaRows = 16;
 constexpr int64_t kMmaKeys = 16;
+/// Columns of the accumulators of one mma.
+constexpr int64_t kMmaColumns = 8;
 
 /// The tile of which one warp holds the accumulators.
 struct WarpTile {
@@ -105,6 +107,18 @@ static std::string checkBlocks(const TargetInfo &target, ScheduleAttr schedule) 
   return {};
 }
 
+/// The merge over warps leaves each of them a share of the columns of O, in whole blocks.
+static std::string checkKeySplit(const ProblemFacts &facts, ScheduleAttr schedule) {
+  int64_t columns = paddedHeadDim(facts.headDimV);
+  int64_t unit = schedule.getWarps() * kMmaColumns;
+  if (schedule.getWarpSplit() == WarpSplit::Rows || columns % unit == 0)
+    return {};
+  return llvm::formatv("warp_split: keys expects a padded head_dim_v of a multiple of {0} ({1} "
+                       "columns for each of {2} warps), got {3}; choose warp_split = rows or "
+                       "change warps",
+                       unit, kMmaColumns, schedule.getWarps(), columns);
+}
+
 static std::string checkShared(const TargetInfo &target, const SharedMemoryUse &use) {
   if (use.total() <= target.sharedBytesPerCta)
     return {};
@@ -134,6 +148,8 @@ std::string attn::checkSchedule(const ProblemFacts &facts, const TargetInfo &tar
   fault = checkInstruction(facts, target, schedule);
   if (fault.empty())
     fault = checkBlocks(target, schedule);
+  if (fault.empty())
+    fault = checkKeySplit(facts, schedule);
   if (fault.empty())
     fault = checkShared(target, sharedMemoryUse(facts, schedule));
   if (fault.empty())

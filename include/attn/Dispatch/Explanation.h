@@ -20,7 +20,7 @@ struct ProblemShape {
   int64_t seqLenQ = 0;
   int64_t seqLenKV = 0;
   /// Values of the mask's run-time parameters, if known.
-  llvm::SmallVector<int64_t> maskParams;
+  llvm::SmallVector<int64_t> maskParams = {};
 };
 
 /// What a GPU kernel takes of an SM.

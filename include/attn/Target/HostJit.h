@@ -12,7 +12,6 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Support/Error.h>
 #include <mlir/IR/BuiltinOps.h>
-#include <mlir/IR/BuiltinTypes.h>
 
 #include <cstdint>
 #include <memory>
@@ -52,16 +51,11 @@ public:
   /// does not fit the kernel is an error and nothing is run.
   llvm::Error run(llvm::ArrayRef<HostArg> args, unsigned numThreads = 0);
 
-  /// Types of the arguments that `run` takes.
-  llvm::ArrayRef<mlir::Type> getArgumentTypes() const { return argumentTypes; }
-
 private:
   struct State;
   HostKernel();
-  llvm::Error checkArgument(unsigned position, const HostArg &arg) const;
 
   std::unique_ptr<State> state;
-  llvm::SmallVector<mlir::Type> argumentTypes;
 };
 
 } // namespace attn

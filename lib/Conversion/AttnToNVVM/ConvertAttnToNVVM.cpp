@@ -21,15 +21,14 @@ namespace attn {
 } // namespace attn
 
 /// Tiles in fragments become one value for each register; tiles in shared memory and
-/// pipes become pointers.
+/// pipes become byte offsets in it.
 static void addTileConversions(TypeConverter &converter) {
   converter.addConversion([](Type type) { return type; });
   converter.addConversion(
       [](TileType tile, SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
         MLIRContext *context = tile.getContext();
         if (isa_and_nonnull<SharedLayoutAttr>(tile.getLayout())) {
-          types.push_back(LLVM::LLVMPointerType::get(
-              context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)));
+          types.push_back(IntegerType::get(context, 32));
           return success();
         }
         if (!isa_and_nonnull<FragmentLayoutAttr>(tile.getLayout()))
@@ -48,10 +47,8 @@ static void addTileConversions(TypeConverter &converter) {
         types.append(2 * FragmentMap(state).numRows(), Float32Type::get(state.getContext()));
         return success();
       });
-  converter.addConversion([](PipeType pipe) -> Type {
-    return LLVM::LLVMPointerType::get(pipe.getContext(),
-                                      static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
-  });
+  converter.addConversion(
+      [](PipeType pipe) -> Type { return IntegerType::get(pipe.getContext(), 32); });
 }
 
 /// Every tile must have a layout that its shape fits; says which does not.

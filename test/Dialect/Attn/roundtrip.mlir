@@ -194,9 +194,9 @@ func.func @softmax(%s: !attn.tile<64x32xf32>, %o: !attn.tile<64x16xf32>, %scale:
   %4 = attn.softmax_apply %3, %s scale(%scale) : !attn.softmax_state<64>, !attn.tile<64x32xf32>
   // CHECK: attn.rescale %{{.*}}, %{{.*}} : <64x16xf32>, <64xf32>
   %5 = attn.rescale %o, %alpha : !attn.tile<64x16xf32>, !attn.tile<64xf32>
-  // CHECK: attn.finalize %{{.*}}, %{{.*}} scale(%{{.*}}) : <64x16xf32>, <64> -> <64xf32>
+  // CHECK: attn.finalize %{{.*}}, %{{.*}} scale(%{{.*}}) : <64x16xf32>, <64> -> <64x16xf32>, <64xf32>
   %6, %lse = attn.finalize %5, %3 scale(%scale)
-     : !attn.tile<64x16xf32>, !attn.softmax_state<64> -> !attn.tile<64xf32>
+     : !attn.tile<64x16xf32>, !attn.softmax_state<64> -> !attn.tile<64x16xf32>, !attn.tile<64xf32>
   // CHECK: attn.merge %{{.*}}, %{{.*}} with %{{.*}}, %{{.*}} : <64x16xf32>, <64xf32>
   %7, %8 = attn.merge %5, %alpha with %6, %lse : !attn.tile<64x16xf32>, !attn.tile<64xf32>
   return

@@ -33,11 +33,11 @@ public:
   Value pointer(Value row, Value col) {
     Value chunk = t.div(col, elementsPerChunk());
     Value inChunk = t.mul(t.rem(col, elementsPerChunk()), elementBytes());
-    return t.offset(base, t.add(sharedChunkOffset(t, layout, row, chunk), inChunk));
+    return sharedPointer(t, t.add(sharedChunkOffset(t, layout, row, chunk), inChunk), base);
   }
   /// The elements of chunk `chunk` of row `row`.
   SmallVector<Value> readChunk(Value row, Value chunk) {
-    Value address = t.offset(base, sharedChunkOffset(t, layout, row, chunk));
+    Value address = sharedPointer(t, sharedChunkOffset(t, layout, row, chunk), base);
     return read(address, elementsPerChunk(), kChunkBytes);
   }
   /// The elements at columns `col` (even) and `col` + 1.
@@ -73,8 +73,7 @@ struct LowerLocalStore : TileOpPattern<LocalStoreOp> {
     FragmentMap map(op.getTile().getType());
     TileType result = op.getResult().getType();
     Type elementType = result.getElementType();
-    Value base = LLVM::AddressOfOp::create(t.b, t.loc, t.sharedPtrType(), kSharedMemorySymbol);
-    base = t.offset(base, *op.getOffset());
+    Value base = t.i32(*op.getOffset());
     SharedTile tile(t, result, base);
     ValueRange values = adaptor.getTile();
     // The warp's reads of the tile before are done.

@@ -43,6 +43,15 @@ Value GlobalTensor::numRows(ThreadBuilder &t) {
   return memref::DimOp::create(t.b, t.loc, memref, rowDim());
 }
 
+Value attn::sharedPointer(ThreadBuilder &t, Value byteOffset) {
+  Value base = LLVM::AddressOfOp::create(t.b, t.loc, t.sharedPtrType(), kSharedMemorySymbol);
+  return t.offset(base, byteOffset);
+}
+
+Value attn::sharedPointer(ThreadBuilder &t, Value laneOffset, Value tileOffset) {
+  return t.offset(sharedPointer(t, laneOffset), tileOffset);
+}
+
 /// row * pitch + (chunk ^ (row & mask)) * 16
 Value attn::sharedChunkOffset(ThreadBuilder &t, SharedLayoutAttr layout, Value row, Value chunk) {
   if (layout.getXorMask())
@@ -166,8 +175,6 @@ private:
     auto memref = cast<MemRefType>(op.getDest().getType());
     TileType tile = op.getTile().getType();
     SharedLayoutAttr layout = sharedLayoutFor(t.b.getContext(), tile.getCols(), 2);
-    Value shared =
-        LLVM::AddressOfOp::create(t.b, t.loc, t.sharedPtrType(), kSharedMemorySymbol);
     // The scratch overlays the pipes: wait until no warp reads them.
     t.barrier();
     for (unsigned row = 0; row < map.numRows(); ++row) {
@@ -178,7 +185,7 @@ private:
         Value bytes = t.add(sharedChunkOffset(t, layout, tileRow, chunk),
                             t.mul(t.bitAnd(t.lane(), 3), 4));
         t.store(t.pack16(values[first], values[first + 1], memref.getElementType()),
-                t.offset(shared, bytes), 4);
+                sharedPointer(t, bytes), 4);
       }
     }
     // A warp that owns rows stores what it wrote itself.
@@ -201,8 +208,8 @@ private:
         inside = arith::AndIOp::create(t.b, t.loc, inside,
                                        t.lessThan(index, t.i32(rows * chunks)));
       emitIf(t, inside, [&] {
-        Value data = t.load(chunkType,
-                            t.offset(shared, sharedChunkOffset(t, layout, tileRow, chunk)), 16);
+        Value data = t.load(
+            chunkType, sharedPointer(t, sharedChunkOffset(t, layout, tileRow, chunk)), 16);
         Value bytes = t.add(t.mul(t.toI64(tileRow), tensor.rowStride(t)),
                             t.toI64(t.mul(chunk, kChunkBytes)));
         t.store(data, t.offset(base, bytes), 16);

@@ -71,6 +71,12 @@ private:
   llvm::SmallVector<mlir::Value> strides;
 };
 
+/// Pointer to a byte of the kernel's shared memory. Tiles and pipes in shared memory are
+/// represented by their byte offset (i32), so that constant parts of an address end up in
+/// the instruction and lane-dependent parts are shared between tiles.
+mlir::Value sharedPointer(ThreadBuilder &t, mlir::Value byteOffset);
+mlir::Value sharedPointer(ThreadBuilder &t, mlir::Value laneOffset, mlir::Value tileOffset);
+
 /// Byte offset in a shared tile of chunk `chunk` (i32, 16 bytes each) of row `row` (i32).
 mlir::Value sharedChunkOffset(ThreadBuilder &t, SharedLayoutAttr layout, mlir::Value row,
                               mlir::Value chunk);

@@ -81,7 +81,10 @@ Value ThreadBuilder::fma(Value a, Value c, Value d) {
   return math::FmaOp::create(b, loc, a, c, d);
 }
 // Returns the other operand for a NaN, as max.f32 does; scores with NaN stay NaN through P.
-Value ThreadBuilder::fmax(Value a, Value c) { return arith::MaxNumFOp::create(b, loc, a, c); }
+// The LLVM op, because arith's is expanded to a comparison and a select.
+Value ThreadBuilder::fmax(Value a, Value c) {
+  return LLVM::MaxNumOp::create(b, loc, a, c, LLVM::FastmathFlags::none);
+}
 Value ThreadBuilder::fequal(Value a, Value c) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, a, c);
 }

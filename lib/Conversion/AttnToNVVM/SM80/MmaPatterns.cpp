@@ -13,29 +13,29 @@ using namespace attn;
 
 namespace {
 
-/// Reads 16x16 blocks of a 16-bit tile in shared memory with ldmatrix.x4. Lane l gives
-/// the address of row l mod 8 of matrix l / 8; `rowBit` and `chunkBit` say which bit of the
-/// matrix number selects the lower eight rows and which the right eight columns.
+/// Which of the four matrices that ldmatrix.x4 reads from a 16x16 block comes second: the
+/// lower eight rows or the right eight columns. mma.sync wants the registers of an operand
+/// in consecutive registers, and ptxas would have to move them there.
+enum class MatrixOrder {
+  RowsFirst,    ///< Operand a, and (transposed) operand b of P V.
+  ColumnsFirst, ///< Operand b of Q K^T, whose rows are keys.
+};
+
+/// Reads 16x16 blocks of a 16-bit tile in shared memory with ldmatrix.x4: lane l gives the
+/// address of row l mod 8 of matrix l / 8.
 class MatrixReader {
 public:
-  /// Matrices ordered (rows 0-7, left), (rows 8-15, left), (rows 0-7, right), ...: operand a,
-  /// and (transposed) operand b of P V.
-  static constexpr unsigned kRowsFirst = 0;
-  /// Matrices ordered (rows 0-7, left), (rows 0-7, right), (rows 8-15, left), ...: operand b of
-  /// Q K^T, whose rows are keys.
-  static constexpr unsigned kColumnsFirst = 1;
-
-  MatrixReader(ThreadBuilder &t, TileType tile, Value base, Value firstRow, unsigned order)
-      : t(t), layout(cast<SharedLayoutAttr>(tile.getLayout())) {
+  MatrixReader(ThreadBuilder &t, TileType tile, Value tileOffset, Value firstRow,
+               MatrixOrder order)
+      : t(t), layout(cast<SharedLayoutAttr>(tile.getLayout())), tileOffset(tileOffset) {
     Value lane = t.lane();
     Value inMatrix = t.bitAnd(lane, 7);
     Value bit0 = t.bitAnd(t.div(lane, 8), 1), bit1 = t.div(lane, 16);
-    Value lowerRows = order == kRowsFirst ? bit0 : bit1;
-    Value rightHalf = order == kRowsFirst ? bit1 : bit0;
+    bool rowsFirst = order == MatrixOrder::RowsFirst;
+    Value row = t.add(firstRow, t.add(inMatrix, t.mul(rowsFirst ? bit0 : bit1, 8)));
+    rowOffset = t.mul(row, layout.getPitch());
+    swizzle = rowsFirst ? bit1 : bit0;
     // Blocks start at multiples of 16 rows, so row & 7 is the lane's own.
-    Value row = t.add(firstRow, t.add(inMatrix, t.mul(lowerRows, 8)));
-    rowBase = t.offset(base, t.mul(row, layout.getPitch()));
-    swizzle = rightHalf;
     if (layout.getXorMask())
       swizzle = t.bitXor(swizzle, t.bitAnd(inMatrix, layout.getXorMask()));
     swizzle = t.mul(swizzle, kChunkBytes);
@@ -46,15 +46,14 @@ public:
     // Chunk 2 colBlock + right half, XORed by row: 2 colBlock is even, so the XOR splits into
     // the lane's part and a constant, and whole lines of 8 chunks are plain offsets.
     int64_t chunk = 2 * colBlock;
-    int64_t phase = chunk % 8, line = chunk - phase;
+    int64_t phase = layout.getXorMask() ? chunk % 8 : 0;
     Value &address = phaseAddress[phase];
     if (!address) {
-      Value bytes = layout.getXorMask() ? t.bitXor(swizzle, t.i32(phase * kChunkBytes))
-                                        : t.add(swizzle, phase * kChunkBytes);
-      address = t.offset(rowBase, bytes);
+      Value bytes = t.bitXor(swizzle, t.i32(phase * kChunkBytes));
+      address = sharedPointer(t, t.add(rowOffset, bytes), tileOffset);
     }
-    Value pointer =
-        t.offset(address, 16 * rowBlock * layout.getPitch() + line * kChunkBytes);
+    Value pointer = t.offset(address, 16 * rowBlock * layout.getPitch() +
+                                          (chunk - phase) * kChunkBytes);
     MLIRContext *context = t.b.getContext();
     Type i32 = t.b.getI32Type();
     auto type = LLVM::LLVMStructType::getLiteral(context, {i32, i32, i32, i32});
@@ -72,7 +71,7 @@ public:
 private:
   ThreadBuilder &t;
   SharedLayoutAttr layout;
-  Value rowBase, swizzle;
+  Value tileOffset, rowOffset, swizzle;
   std::array<Value, 8> phaseAddress;
 };
 
@@ -82,7 +81,7 @@ struct LowerLocalLoad : TileOpPattern<LocalLoadOp> {
                       ConversionPatternRewriter &rewriter) const override {
     FragmentMap map(op.getResult().getType());
     MatrixReader reader(t, op.getTile().getType(), single(adaptor.getTile()), map.warpRow(t),
-                        MatrixReader::kRowsFirst);
+                        MatrixOrder::RowsFirst);
     SmallVector<Value> registers;
     for (unsigned rowBlock = 0; rowBlock < map.rowBlocks; ++rowBlock)
       for (unsigned block = 0; block < map.colBlocks; ++block)
@@ -116,10 +115,10 @@ struct LowerTileMma : TileOpPattern<TileMmaOp> {
       steps = a.colBlocks;
     }
     MatrixReader bReader(t, bType, single(adaptor.getB()), firstKey,
-                         transposeB ? MatrixReader::kColumnsFirst : MatrixReader::kRowsFirst);
+                         transposeB ? MatrixOrder::ColumnsFirst : MatrixOrder::RowsFirst);
     std::optional<MatrixReader> aReader;
     if (aInShared)
-      aReader.emplace(t, aType, single(adaptor.getA()), acc.warpRow(t), MatrixReader::kRowsFirst);
+      aReader.emplace(t, aType, single(adaptor.getA()), acc.warpRow(t), MatrixOrder::RowsFirst);
 
     SmallVector<Value> result(adaptor.getAcc());
     for (int64_t k = 0; k < steps; ++k) {

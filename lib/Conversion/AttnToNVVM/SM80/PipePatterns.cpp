@@ -15,14 +15,14 @@ static int64_t elementBytesOf(TileType tile) {
   return tile.getElementType().getIntOrFloatBitWidth() / 8;
 }
 
-/// Address of the stage of an iteration: base + (iteration mod stages) * bytes of a tile.
-static Value stagePointer(ThreadBuilder &t, PipeType pipe, Value base, Value iteration) {
+/// Offset of the stage of an iteration: base + (iteration mod stages) * bytes of a tile.
+static Value stageOffset(ThreadBuilder &t, PipeType pipe, Value base, Value iteration) {
   if (pipe.getStages() == 1)
     return base;
   TileType tile = pipe.getTile();
   int64_t bytes = sharedTileBytes(tile.getRows(), tile.getCols(), elementBytesOf(tile));
   Value stage = t.rem(t.toI32(iteration), pipe.getStages());
-  return t.offset(base, t.mul(stage, bytes));
+  return t.add(base, t.mul(stage, bytes));
 }
 
 namespace {
@@ -33,8 +33,7 @@ struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
                       ConversionPatternRewriter &rewriter) const override {
     if (!op.getOffset())
       return op.emitOpError() << "has no offset; run attn-allocate-smem first";
-    Value base = LLVM::AddressOfOp::create(t.b, t.loc, t.sharedPtrType(), kSharedMemorySymbol);
-    rewriter.replaceOp(op, t.offset(base, *op.getOffset()));
+    rewriter.replaceOp(op, t.i32(*op.getOffset()));
     return success();
   }
 };
@@ -67,7 +66,7 @@ struct LowerPipeWait : TileOpPattern<PipeWaitOp> {
     // This thread's copies have landed; the barrier makes every thread's visible.
     NVVM::CpAsyncWaitGroupOp::create(t.b, t.loc, static_cast<uint32_t>(op.getPending()));
     t.barrier();
-    rewriter.replaceOp(op, stagePointer(t, op.getPipe().getType(), single(adaptor.getPipe()),
+    rewriter.replaceOp(op, stageOffset(t, op.getPipe().getType(), single(adaptor.getPipe()),
                                         single(adaptor.getIteration())));
     return success();
   }
@@ -115,7 +114,7 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
     Value firstRow = single(adaptor.getRow());
     Value base = tensor.rowPointer(t, single(adaptor.getBatch()), firstRow,
                                    single(adaptor.getHead()));
-    Value stage = stagePointer(t, pipe, single(adaptor.getPipe()), single(adaptor.getIteration()));
+    Value stage = stageOffset(t, pipe, single(adaptor.getPipe()), single(adaptor.getIteration()));
     Value limit = t.toI32(t.sub(t.toI64(single(adaptor.getLimit())), t.toI64(firstRow)));
     Value threadRow = t.div(t.thread(), shape.threadsPerRow);
     Value threadChunk = t.rem(t.thread(), shape.threadsPerRow);
@@ -135,7 +134,7 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
           if (chunk + shape.threadsPerRow > validChunks)
             valid = arith::AndIOp::create(t.b, t.loc, valid,
                                           t.lessThan(tileChunk, t.i32(validChunks)));
-          Value target = t.offset(stage, sharedChunkOffset(t, layout, row, tileChunk));
+          Value target = sharedPointer(t, sharedChunkOffset(t, layout, row, tileChunk), stage);
           copyChunk(t, tile, t.offset(source, t.i64(chunk * kChunkBytes)), target, valid,
                     op.getAlignment());
         }

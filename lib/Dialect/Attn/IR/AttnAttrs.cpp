@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "Verifiers.h"
 
 #include <llvm/ADT/TypeSwitch.h>
 #include <mlir/IR/DialectImplementation.h>
@@ -29,6 +29,13 @@ void AttnDialect::registerAttributes() {
 //===----------------------------------------------------------------------===//
 // DenseLayoutAttr
 //===----------------------------------------------------------------------===//
+
+Attribute DenseLayoutAttr::parse(AsmParser &parser, Type) {
+  if (failed(refuseParameters(parser)))
+    return {};
+  return get(parser.getContext());
+}
+void DenseLayoutAttr::print(AsmPrinter &) const {}
 
 Value DenseLayoutAttr::seqLen(OpBuilder &builder, Location loc, Value tensor, ValueRange,
                               Value) const {

@@ -54,6 +54,11 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   }
   if (name == kSmemBytesAttr)
     return expect(isI64 && integer.getInt() >= 0, "an i64 that is not negative");
+  if (name == kThreadsAttr)
+    return expect(isI64 && integer.getInt() >= 1 && integer.getInt() <= 1024,
+                  "an i64 in [1, 1024]");
+  if (name == kKernelAttr)
+    return expect(isa<UnitAttr>(value), "a unit attribute");
   if (name == kMaskClassAttr) {
     auto text = dyn_cast<StringAttr>(value);
     return expect(text && (text == "masked" || text == "full"), "\"masked\" or \"full\"");

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "Verifiers.h"
 
 using namespace mlir;
 using namespace attn;
@@ -20,6 +20,13 @@ static Value diagonalOffset(MaskContext &ctx, Alignment alignment) {
 //===----------------------------------------------------------------------===//
 // NoneMaskAttr
 //===----------------------------------------------------------------------===//
+
+Attribute NoneMaskAttr::parse(AsmParser &parser, Type) {
+  if (failed(refuseParameters(parser)))
+    return {};
+  return get(parser.getContext());
+}
+void NoneMaskAttr::print(AsmPrinter &) const {}
 
 bool NoneMaskAttr::keepsAll() const { return true; }
 KeyRange NoneMaskAttr::keptRange(MaskContext &ctx, Value, Value) const { return ctx.allKeys(); }

@@ -104,9 +104,12 @@ LogicalResult SoftmaxStateType::verify(function_ref<InFlightDiagnostic()> emitEr
                                        Attribute layout) {
   if (rows < 1 || rows > 65536)
     return emitError() << "expected rows in [1, 65536], got " << rows;
-  if (layout && !isa<FragmentLayoutAttr>(layout))
+  if (!layout)
+    return success();
+  auto fragment = dyn_cast<FragmentLayoutAttr>(layout);
+  if (!fragment)
     return emitError() << "expected a fragment layout, got " << layout;
-  return success();
+  return verifyFragmentTile(emitError, rows, fragment);
 }
 
 LogicalResult PipeType::verify(function_ref<InFlightDiagnostic()> emitError, TileType tile,

@@ -133,6 +133,12 @@ LogicalResult attn::verifyScoreRegion(Operation *op, StringRef constraint, Regio
   return success();
 }
 
+LogicalResult attn::refuseParameters(AsmParser &parser) {
+  if (succeeded(parser.parseOptionalLess()))
+    return parser.emitError(parser.getCurrentLocation()) << "expected no parameters";
+  return success();
+}
+
 LogicalResult attn::verifyMaskArgs(Operation *op, StringRef constraint, MaskAttrInterface mask,
                                    TypeRange types) {
   if (types.size() != mask.getNumParams())

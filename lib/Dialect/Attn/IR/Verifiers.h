@@ -51,6 +51,10 @@ llvm::LogicalResult verifySameDim(mlir::Operation *op, llvm::StringRef constrain
 llvm::LogicalResult verifyScoreRegion(mlir::Operation *op, llvm::StringRef constraint,
                                       mlir::Region &region, unsigned numPositions);
 
+/// For attributes without parameters, whose generated parser would skip whatever stands in
+/// angle brackets after their name.
+llvm::LogicalResult refuseParameters(mlir::AsmParser &parser);
+
 /// The mask gets the operands that it asks for.
 llvm::LogicalResult verifyMaskArgs(mlir::Operation *op, llvm::StringRef constraint,
                                    MaskAttrInterface mask, mlir::TypeRange types);

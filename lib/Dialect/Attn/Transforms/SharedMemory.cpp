@@ -59,6 +59,8 @@ SharedMemoryUse attn::forwardSharedMemory(ScheduleAttr schedule, int64_t headDim
   use.q = passes * sharedTileBytes(qTile, dimQK, elementBytes);
   use.k = passes * schedule.getStages() * sharedTileBytes(kvTile, dimQK, elementBytes);
   use.v = schedule.getStages() * sharedTileBytes(kvTile, dimV, elementBytes);
+  if (schedule.getInstruction() == Instruction::Fma)
+    use.p = sharedTileBytes(qTile, kvTile, elementBytes);
   use.epilogue = storeBytes(qTile, dimV, outElementBytes);
   if (schedule.getWarpSplit() == WarpSplit::Keys)
     use.epilogue = std::max(use.epilogue, warpMergeBytes(qTile, dimV, schedule.getWarps()));

@@ -36,6 +36,8 @@ class Attn_Mask<string name, string attrMnemonic, list<string> methods>
 
 def Attn_NoneMask : Attn_Mask<"NoneMask", "none", ["keepsAll"]> {
   let summary = "every row sees every key";
+  let description = "Example: `#attn.none`";
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Attn_CausalMask : Attn_Mask<"CausalMask", "causal", []> {
@@ -97,6 +99,8 @@ def Attn_MaskAttr : Attr<CPred<"::llvm::isa<::attn::MaskAttrInterface>($_self)">
 def Attn_DenseLayout : Attn_Attr<"DenseLayout", "dense",
     [DeclareAttrInterfaceMethods<Attn_KVLayoutAttrInterface>]> {
   let summary = "K and V are strided tensors [batch, seq_len_kv, heads_kv, head_dim]";
+  let description = "Example: `#attn.dense`";
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Attn_KVLayoutAttr : Attr<CPred<"::llvm::isa<::attn::KVLayoutAttrInterface>($_self)">,

@@ -10,27 +10,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def AttnNormalize : Pass<"attn-normalize"> {
-  let summary = "write each problem in one way";
-  let description = [{
-    Problems that mean the same get the same text, which the kernel cache hashes:
-    the mask has its canonical form (nested compositions flat, members that decide
-    nothing dropped, the rest sorted and unique), a score region that yields its
-    score is dropped, and the default alignment is written out.
-
-    Before:
-    ```mlir
-    attn.forward ins(%q, %k, %v : ...) outs(%o : ...) scale(%c)
-        mask(#attn.all_of<#attn.none, #attn.all_of<#attn.causal<bottom_right>>>)
-    ```
-    After:
-    ```mlir
-    attn.forward ins(%q, %k, %v : ...) outs(%o : ...) scale(%c)
-        mask(#attn.causal<bottom_right>) alignment(2)
-    ```
-  }];
-}
-
 def AttnLowerToTiles : Pass<"attn-lower-to-tiles", "::mlir::func::FuncOp"> {
   let summary = "write the tile program of each problem op";
   let description = [{
@@ -108,16 +87,23 @@ def AttnAllocateSmem : Pass<"attn-allocate-smem", "::mlir::func::FuncOp"> {
   }];
 }
 
-def AttnGeneralizeStrides : Pass<"attn-generalize-strides", "::mlir::func::FuncOp"> {
-  let summary = "let the tensor arguments of a problem have any strides";
+def AttnNormalizeProblem : Pass<"attn-normalize-problem", "::mlir::func::FuncOp"> {
+  let summary = "bring problems that one kernel serves into one form";
   let description = [{
-    Arguments of the function that only problem ops use, and whose last dim is contiguous,
-    get run-time strides, so that views are arguments like any other.
+    Problems that mean the same get the same text, which the kernel cache hashes:
+    - the mask has its canonical form: nested compositions flat, members that decide
+      nothing dropped, the rest sorted and unique, a causal window called causal;
+    - a score region that yields its score is dropped;
+    - the default alignment is written out;
+    - arguments of the function that are tensors of a problem get run-time strides, so
+      that views are arguments like any other.
 
     ```mlir
-    func.func @f(%q: memref<?x?x8x64xf16>, ...)
+    func.func @f(%q: memref<?x?x8x64xf16>, ...) {
+      attn.forward ins(%q, ...) ... mask(#attn.all_of<#attn.none, #attn.causal<bottom_right>>)
     // becomes
-    func.func @f(%q: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>, ...)
+    func.func @f(%q: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>, ...) {
+      attn.forward ins(%q, ...) ... mask(#attn.causal<bottom_right>) alignment(2)
     ```
   }];
 }

@@ -35,10 +35,12 @@ struct SharedMemoryUse {
   int64_t q = 0;
   int64_t k = 0;
   int64_t v = 0;
+  /// Probabilities on their way to products without tensor cores.
+  int64_t p = 0;
   /// What the epilogue needs. It overlays the tiles, which are dead by then.
   int64_t epilogue = 0;
 
-  int64_t total() const { return std::max(q + k + v, epilogue); }
+  int64_t total() const { return std::max(q + k + v + p, epilogue); }
 };
 
 /// The shared memory of a forward kernel: what `attn-allocate-smem` will find in its tile

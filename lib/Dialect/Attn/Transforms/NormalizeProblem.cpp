@@ -1,4 +1,4 @@
-//===- GeneralizeStrides.cpp - Tensor arguments take any strides ----------===//
+//===- NormalizeProblem.cpp - One form for problems of one kernel ---------===//
 //
 // Part of attn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,11 +7,13 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include <mlir/IR/PatternMatch.h>
+
 using namespace mlir;
 using namespace attn;
 
 namespace attn {
-#define GEN_PASS_DEF_ATTNGENERALIZESTRIDES
+#define GEN_PASS_DEF_ATTNNORMALIZEPROBLEM
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
@@ -45,9 +47,16 @@ static bool isProblemTensor(BlockArgument argument) {
 
 namespace {
 
-struct GeneralizeStrides : attn::impl::AttnGeneralizeStridesBase<GeneralizeStrides> {
+struct NormalizeProblem : attn::impl::AttnNormalizeProblemBase<NormalizeProblem> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    PatternRewriter rewriter(&getContext());
+    function.walk([&](ForwardOp op) {
+      // Failure says that the op already has its canonical form.
+      (void)ForwardOp::canonicalize(op, rewriter);
+      if (!op.getAlignment())
+        op.setAlignment(op.getAlignmentBytes());
+    });
     if (function.isDeclaration())
       return;
     for (BlockArgument argument : function.getArguments())
