@@ -74,35 +74,37 @@ rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &
   if (info->isGpu)
     return rt::fail(rt::ErrorCode::BadInput,
                     "target " + info->name + " does not run on this machine's processor");
-  Session session(options, *info);
+  auto session = std::make_shared<Session>(options, *info);
   rt::Manifest manifest;
-  rt::Status status = session.load(problem);
+  rt::Status status = session->load(problem);
   if (status)
-    status = session.runTo(Stage::Normalize);
+    status = session->runTo(Stage::Normalize);
   if (status) {
-    rt::Expected<ForwardOp> op = session.forward();
+    rt::Expected<ForwardOp> op = session->forward();
     status = op ? readSignature(*op, manifest) : rt::fail(op.error());
   }
   if (status)
-    status = session.runTo(Stage::Split);
+    status = session->runTo(Stage::Split);
   if (status)
-    status = readWorkspaces(session.module(), manifest);
+    status = readWorkspaces(session->module(), manifest);
   if (status)
-    status = session.runTo(Stage::Lower);
+    status = session->runTo(Stage::Lower);
   if (!status)
     return rt::fail(status.error());
-  auto kernel = HostKernel::create(session.module());
+  auto kernel = HostKernel::create(session->module());
   if (!kernel)
     return rt::fail(rt::ErrorCode::Internal, llvm::toString(kernel.takeError()));
-  return std::make_unique<HostProgram>(std::move(manifest), std::move(*kernel));
+  session->dropModule();
+  return std::make_unique<HostProgram>(std::move(manifest), std::move(*kernel),
+                                       std::move(session));
 }
 
 //===----------------------------------------------------------------------===//
 // Explanation
 //===----------------------------------------------------------------------===//
 
-rt::Expected<Explanation> Compiler::explain(const Problem &problem,
-                                            const std::optional<ProblemShape> &shape) const {
+rt::Expected<ExplanationText> Compiler::explain(const Problem &problem,
+                                                const std::optional<ProblemShape> &shape) const {
   Session session(options, *info);
   rt::Status status = session.load(problem);
   if (status)
@@ -112,5 +114,6 @@ rt::Expected<Explanation> Compiler::explain(const Problem &problem,
   rt::Expected<ForwardOp> op = session.forward();
   if (!op)
     return rt::fail(op.error());
-  return explainForward(*op, *info, shape);
+  Explanation explanation = explainForward(*op, *info, shape);
+  return ExplanationText{explanation.toText(), explanation.toJson(), explanation.selection.error};
 }

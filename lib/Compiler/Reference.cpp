@@ -85,9 +85,13 @@ KeySpan attn::visibleKeys(const KernelSpec &spec, const RunShape &shape, int64_t
   KeySpan span{0, *shape.seqKV};
   if (spec.mask == MaskKind::Causal || spec.mask == MaskKind::CausalTopLeft)
     span.end = std::min(span.end, diagonal + 1);
-  if (spec.windowLeft.value_or(-1) >= 0)
+  // A bound that reaches the length is unlimited, on whichever side.
+  auto isLimited = [&](std::optional<int64_t> bound) {
+    return bound && *bound >= 0 && *bound < *shape.seqKV;
+  };
+  if (isLimited(spec.windowLeft))
     span.begin = std::max(span.begin, diagonal - *spec.windowLeft);
-  if (spec.windowRight.value_or(-1) >= 0)
+  if (isLimited(spec.windowRight))
     span.end = std::min(span.end, diagonal + *spec.windowRight + 1);
   return span;
 }

@@ -28,6 +28,8 @@ public:
   rt::Status runTo(Stage last);
 
   mlir::ModuleOp module() { return *root; }
+  /// Frees the module; the context stays.
+  void dropModule() { root = nullptr; }
   /// The module without locations.
   std::string text();
   /// The one attn.forward of the module, before it is lowered.
@@ -40,7 +42,7 @@ public:
 private:
   void diagnose(mlir::Diagnostic &diagnostic);
 
-  const CompileOptions &options;
+  CompileOptions options;
   const TargetInfo &target;
   mlir::MLIRContext context;
   std::string errors;

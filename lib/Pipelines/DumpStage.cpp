@@ -7,6 +7,8 @@
 
 #include "DumpStage.h"
 
+#include "attn/Target/PTXEmitter.h"
+
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 
@@ -53,8 +55,30 @@ struct DumpStage : PassWrapper<DumpStage, OperationPass<ModuleOp>> {
   Stage stage;
 };
 
+struct DumpPTX : PassWrapper<DumpPTX, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DumpPTX)
+  DumpPTX(StringRef directory, const TargetInfo &target)
+      : directory(directory.str()), target(target) {}
+  StringRef getArgument() const override { return "attn-dump-ptx"; }
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    FailureOr<std::string> ptx = emitPTX(getOperation(), {target.name, target.minPtxVersion});
+    if (failed(ptx) || !writeFile(getOperation(), directory,
+                                  Twine(allStages().size() + 1) + "-emit.ptx", *ptx))
+      signalPassFailure();
+  }
+
+  std::string directory;
+  const TargetInfo &target;
+};
+
 } // namespace
 
 std::unique_ptr<Pass> attn::createDumpStagePass(StringRef directory, Stage stage) {
   return std::make_unique<DumpStage>(directory, stage);
+}
+
+std::unique_ptr<Pass> attn::createDumpPTXPass(StringRef directory, const TargetInfo &target) {
+  return std::make_unique<DumpPTX>(directory, target);
 }

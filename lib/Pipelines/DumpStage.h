@@ -15,6 +15,9 @@ namespace attn {
 /// Writes the module to `<directory>/<number>-<stage>.mlir`; makes the directory.
 std::unique_ptr<mlir::Pass> createDumpStagePass(llvm::StringRef directory, Stage stage);
 
+/// Writes the PTX of the module to `<directory>/<number>-emit.ptx`.
+std::unique_ptr<mlir::Pass> createDumpPTXPass(llvm::StringRef directory, const TargetInfo &target);
+
 } // namespace attn
 
 #endif // ATTN_LIB_PIPELINES_DUMPSTAGE_H

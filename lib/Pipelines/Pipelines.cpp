@@ -130,4 +130,6 @@ void attn::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (!dumpDirectory.empty())
       pm.addPass(createDumpStagePass(dumpDirectory, stage));
   }
+  if (!dumpDirectory.empty() && target.isGpu)
+    pm.addPass(createDumpPTXPass(dumpDirectory, target));
 }

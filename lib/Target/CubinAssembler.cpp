@@ -7,6 +7,7 @@
 
 #include "attn/Target/CubinAssembler.h"
 
+#include <array>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/FileSystem.h>
@@ -18,7 +19,7 @@ using namespace attn;
 using llvm::StringRef;
 
 /// Where CUDA's installers and distributions put its tools.
-static constexpr llvm::StringLiteral kCudaFolders[] = {
+static constexpr std::array<llvm::StringLiteral, 3> kCudaFolders = {
     "/usr/local/cuda/bin", "/opt/cuda/bin", "/usr/lib/nvidia-cuda-toolkit/bin"};
 
 namespace {

@@ -125,7 +125,7 @@ static rt::Expected<CacheAnswer> runAction(const std::string &action, rt::DiskCa
     return removed(cache.prune(flags.maxBytes, /*removeBad=*/true));
   if (action == "clear")
     return removed(cache.clear());
-  llvm::StringRef actions[] = {"ls", "stat", "verify", "prune", "clear"};
+  llvm::SmallVector<llvm::StringRef> actions{"ls", "stat", "verify", "prune", "clear"};
   return rt::fail(rt::ErrorCode::BadInput, "unknown action '" + action + "': expected one of " +
                                                llvm::join(actions, ", ") +
                                                didYouMean(action, actions));

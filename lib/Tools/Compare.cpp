@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compare.h"
+#include "attn/Runtime/Hash.h"
 
 #include <cmath>
 
@@ -58,7 +59,7 @@ struct Accumulator {
     report.relative = std::sqrt(sumSquares / scale);
     report.passed = report.relative <= report.tolerance && !std::isnan(maxAbs);
     if (!report.passed)
-      report.failure = llvm::formatv("relative error {0} exceeds {1}", report.relative,
+      report.failure = llvm::formatv("relative error {0:e3} exceeds {1:e0}", report.relative,
                                      report.tolerance);
   }
 };
@@ -131,6 +132,20 @@ ErrorReport attn::compareWithArray(const KernelSpec &spec, const rt::TensorArg &
           total.add(readO(o, b, row, h, d), *want++);
   total.finish(report);
   return report;
+}
+
+std::string attn::digestOf(const rt::TensorArg &o) {
+  size_t rowBytes = o.sizes[3] * rt::byteSize(o.elementType);
+  std::string elements;
+  elements.reserve(o.sizes[0] * o.sizes[1] * o.sizes[2] * rowBytes);
+  for (int64_t b = 0; b < o.sizes[0]; ++b)
+    for (int64_t row = 0; row < o.sizes[1]; ++row)
+      for (int64_t h = 0; h < o.sizes[2]; ++h)
+        elements.append(static_cast<const char *>(o.data) +
+                            (b * o.strides[0] + row * o.strides[1] + h * o.strides[2]) *
+                                rt::byteSize(o.elementType),
+                        rowBytes);
+  return rt::toHex(rt::sha256({elements}));
 }
 
 bool attn::gapsAreUntouched(const TensorBuffer &buffer) {

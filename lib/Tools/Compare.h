@@ -28,6 +28,9 @@ ErrorReport compareWithReference(const KernelSpec &spec, const rt::TensorArg &o,
 ErrorReport compareWithArray(const KernelSpec &spec, const rt::TensorArg &o,
                              const NpyArray &expected);
 
+/// SHA-256 of the elements in order, as hexadecimal text.
+std::string digestOf(const rt::TensorArg &o);
+
 /// Whether memory between the elements of `o` is as poison() left it.
 bool gapsAreUntouched(const TensorBuffer &o);
 

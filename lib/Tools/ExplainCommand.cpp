@@ -20,7 +20,7 @@ static CommandSyntax makeSyntax(std::string &target, bool &json) {
           "seq_q=4096 --target sm_80"};
 }
 
-static rt::Expected<Explanation> explain(const NamedProblem &named, const std::string &target) {
+static rt::Expected<ExplanationText> explain(const NamedProblem &named, const std::string &target) {
   rt::Expected<Compiler> compiler = Compiler::create({target, 0, "", printRemark});
   if (!compiler)
     return rt::fail(compiler.error());
@@ -45,14 +45,14 @@ int attn::explainCommand(Words arguments) {
   rt::Expected<NamedProblem> named = readProblem(parsed.words, ShapeWords::Allowed);
   if (!named)
     return reportError(named.error());
-  rt::Expected<Explanation> explanation = explain(*named, target);
+  rt::Expected<ExplanationText> explanation = explain(*named, target);
   if (!explanation)
     return reportError(explanation.error());
   if (json)
-    printJson(explanation->toJson());
+    printJson(explanation->json);
   else
-    llvm::outs() << explanation->toText();
-  if (!explanation->selection)
-    return reportError({rt::ErrorCode::BadInput, explanation->selection.error});
+    llvm::outs() << explanation->text;
+  if (!explanation->error.empty())
+    return reportError({rt::ErrorCode::BadInput, explanation->error});
   return 0;
 }

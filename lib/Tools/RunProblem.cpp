@@ -142,6 +142,7 @@ rt::Expected<RunReport> ProblemRunner::run(const RunRequest &request) {
   report.problem = toText(spec);
   report.shape = toText(shape);
   report.device = options.device.text();
+  report.digest = digestOf(tensors->o.view());
   report.compileMs = compileMs;
   report.medianMs = percentile(*times, 0.5);
   report.p95Ms = percentile(*times, 0.95);

@@ -57,6 +57,7 @@ llvm::json::Value RunReport::toJson() const {
   return llvm::json::Object{{"problem", problem},
                             {"shape", shape},
                             {"device", device},
+                            {"digest", digest},
                             {"passed", passed()},
                             {"error", ::toJson(error)},
                             {"expected", ::toJson(expected)},

@@ -12,9 +12,6 @@
 using namespace attn;
 using llvm::formatv;
 
-rt::Expected<std::vector<rt::Argument>> arguments(const rt::Manifest &manifest);
-};
-
 rt::Expected<std::vector<rt::Argument>>
 ProblemTensors::arguments(const rt::Manifest &manifest) const {
   std::vector<rt::Argument> result;

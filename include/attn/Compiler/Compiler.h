@@ -31,6 +31,13 @@ using Problem = std::variant<KernelSpec, ProblemText>;
 /// What `emit` can show, in the order of lowering.
 enum class Emit { Problem, Tiles, Scheduled, NVVM, LLVM, PTX };
 
+/// An explanation for people and for programs.
+struct ExplanationText {
+  std::string text;
+  llvm::json::Value json;
+  std::string error; ///< Why no schedule takes the problem; empty when one does.
+};
+
 struct CompileOptions {
   std::string target = "cpu";
   /// f32 elements in a vector of the CPU target; 0 takes what the host has.
@@ -67,8 +74,8 @@ public:
   rt::Expected<std::unique_ptr<HostProgram>> compileHost(const Problem &problem) const;
 
   /// Which schedule is chosen and why.
-  rt::Expected<Explanation> explain(const Problem &problem,
-                                    const std::optional<ProblemShape> &shape) const;
+  rt::Expected<ExplanationText> explain(const Problem &problem,
+                                        const std::optional<ProblemShape> &shape) const;
 
 private:
   Compiler(CompileOptions options, const TargetInfo &target)

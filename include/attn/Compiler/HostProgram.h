@@ -19,8 +19,10 @@ namespace attn {
 /// Usable from any thread, by several at a time.
 class HostProgram {
 public:
-  HostProgram(rt::Manifest manifest, std::unique_ptr<HostKernel> kernel)
-      : spec(std::move(manifest)), kernel(std::move(kernel)) {}
+  /// `context` is what the kernel's types live in.
+  HostProgram(rt::Manifest manifest, std::unique_ptr<HostKernel> kernel,
+              std::shared_ptr<void> context)
+      : context(std::move(context)), spec(std::move(manifest)), kernel(std::move(kernel)) {}
 
   /// Arguments, sizes that must agree, and workspaces; kernels and chip are empty.
   const rt::Manifest &manifest() const { return spec; }
@@ -29,6 +31,7 @@ public:
   rt::Status run(std::span<const rt::Argument> arguments, unsigned threads = 0) const;
 
 private:
+  std::shared_ptr<void> context;
   rt::Manifest spec;
   std::unique_ptr<HostKernel> kernel;
 };
