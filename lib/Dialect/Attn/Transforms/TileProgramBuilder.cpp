@@ -209,15 +209,13 @@ void ForwardTileBuilder::buildFA2() {
   SmallVector<Value> result =
       forEachKVTile(visitedKeys(), {o, state}, [&](Value key, ValueRange carried) {
         // S = mask(Q K^T)
-        Value k = loadK(key);
-        Value s = scores(q, k, key);
-        Value v = loadV(key);
-        s = mask(s, key);
+        Value s = maskedScores(q, loadK(key), key);
         // m' = max(m, rowmax S), P = exp(S - m'), l' = alpha l + rowsum P
         auto update = SoftmaxUpdateOp::create(b, loc, carried[1].getType(), s.getType(), rowType,
                                               carried[1], s, softmaxScale);
         // O' = alpha O + P V
         Value rescaled = RescaleOp::create(b, loc, carried[0], update.getAlpha());
+        Value v = loadV(key);
         return SmallVector<Value>{accumulate(update.getP(), v, rescaled), update.getNewState()};
       });
   storeResult({result[0], result[1]});
