@@ -87,18 +87,50 @@ struct LowerMaskScores : TileOpPattern<MaskScoresOp> {
     for (ValueRange param : adaptor.getMaskArgs())
       params.push_back(single(param));
     MaskContext ctx(t.b, t.loc, seqLenQ, seqLenKV, params);
-    Value minusInf = t.negInf();
-    bool keepsAll = op.getMask().keepsAll();
-    forEachElement(map, [&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
-      Value key = t.add(firstKey, map.tileCol(t, colBlock, e));
-      Value keep = t.lessThan(key, seqLenKV);
-      if (!keepsAll)
-        keep = ctx.logicalAnd(
-            keep, op.getMask().predicate(ctx, t.add(firstRow, map.tileRow(t, row)), key));
-      scores[i] = t.select(keep, scores[i], minusInf);
-    });
+    if (op.getMask().rowsAreIntervals())
+      maskIntervals(t, op.getMask(), ctx, map, firstRow, firstKey, scores);
+    else
+      maskPairs(t, op.getMask(), ctx, map, firstRow, firstKey, scores);
     rewriter.replaceOpWithMultiple(op, {scores});
     return success();
+  }
+
+private:
+  /// begin_i <= j < end_i. The bounds of a row are counted from the thread's first column,
+  /// so that each test compares them with a constant.
+  static void maskIntervals(ThreadBuilder &t, MaskAttrInterface mask, MaskContext &ctx,
+                            const FragmentMap &map, Value firstRow, Value firstKey,
+                            SmallVectorImpl<Value> &scores) {
+    Value threadKey = t.add(firstKey, map.tileCol(t, 0, 0));
+    SmallVector<KeyRange> bounds;
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      Value i = t.add(firstRow, map.tileRow(t, row));
+      KeyRange kept = mask.keptRange(ctx, i, t.add(i, 1));
+      bool fromZero = matchPattern(kept.begin, m_Zero());
+      bounds.push_back({fromZero ? Value() : t.sub(kept.begin, threadKey),
+                        t.sub(t.min(kept.end, ctx.seqLenKV), threadKey)});
+    }
+    Value minusInf = t.negInf();
+    forEachElement(map, [&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+      Value column = t.i32(8 * colBlock + e % 2);
+      Value keep = t.lessThan(column, bounds[row].end);
+      if (bounds[row].begin)
+        keep = ctx.logicalAnd(keep, ctx.lessEqual(bounds[row].begin, column));
+      scores[i] = t.select(keep, scores[i], minusInf);
+    });
+  }
+
+  /// Any mask: its predicate for each pair.
+  static void maskPairs(ThreadBuilder &t, MaskAttrInterface mask, MaskContext &ctx,
+                        const FragmentMap &map, Value firstRow, Value firstKey,
+                        SmallVectorImpl<Value> &scores) {
+    Value minusInf = t.negInf();
+    forEachElement(map, [&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+      Value key = t.add(firstKey, map.tileCol(t, colBlock, e));
+      Value keep = t.lessThan(key, ctx.seqLenKV);
+      keep = ctx.logicalAnd(keep, mask.predicate(ctx, t.add(firstRow, map.tileRow(t, row)), key));
+      scores[i] = t.select(keep, scores[i], minusInf);
+    });
   }
 };
 

@@ -5,9 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A row of an accumulator is spread over the four lanes of a quad. The maximum is
-// reduced over the quad in every step; the sum l stays a partial sum of each lane until
-// the end, because all lanes scale it by the same factors.
+// A row of an accumulator is spread over the four lanes of a quad. The sum l stays a
+// partial sum of each lane until the end, because all lanes scale it by the same factors.
+//
+// m need not be the maximum: any reference m gives the same O / l and m scale + ln(l), as
+// long as exp((s - m) scale) neither overflows nor vanishes. So the reference of a warp's
+// rows stays while no score exceeds it by more than 8 powers of two; then no lane needs
+// the others' maxima and no output is rescaled. When one does, all of the warp's rows
+// move to their exact maxima.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,9 +52,11 @@ public:
     return t.exp2(t.fma(s, c, negatedReference));
   }
 
+  /// scale log2(e)
+  Value c;
+
 private:
   ThreadBuilder &t;
-  Value c;
 };
 
 } // namespace
@@ -68,15 +75,19 @@ static void forEachInRow(const FragmentMap &map, unsigned row,
       visit(map.index(row / 2, colBlock, 2 * (row % 2) + e));
 }
 
-/// m' = max(m, rowmax S)
-static Value rowMax(ThreadBuilder &t, const FragmentMap &map, ValueRange scores, unsigned row,
-                    Value m) {
-  auto maximum = [&](Value a, Value b) { return t.fmax(a, b); };
+/// The largest of the thread's own scores of a row.
+static Value threadRowMax(ThreadBuilder &t, const FragmentMap &map, ValueRange scores,
+                          unsigned row) {
   Value largest;
   forEachInRow(map, row, [&](unsigned i) {
-    largest = largest ? maximum(largest, scores[i]) : scores[i];
+    largest = largest ? t.fmax(largest, scores[i]) : scores[i];
   });
-  return maximum(m, quadReduce(t, largest, maximum));
+  return largest;
+}
+
+/// max(m, maximum over the quad)
+static Value quadMax(ThreadBuilder &t, Value threadMax, Value m) {
+  return t.fmax(m, quadReduce(t, threadMax, [&](Value a, Value b) { return t.fmax(a, b); }));
 }
 
 /// p = exp((s - m) scale) for one row; returns the thread's sum of p.
@@ -117,28 +128,63 @@ struct LowerSoftmaxInit : TileOpPattern<SoftmaxInitOp> {
 
 struct LowerSoftmaxUpdate : TileOpPattern<SoftmaxUpdateOp> {
   using TileOpPattern::TileOpPattern;
+  /// Powers of two by which a score may exceed its row's reference: p <= 2^8 is exact enough
+  /// in f16 and bf16, and sums of it stay far from f32's limits.
+  static constexpr double kHeadroom = 8;
+
   LogicalResult lower(SoftmaxUpdateOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     FragmentMap map(op.getScores().getType());
     State state(adaptor.getState());
     ValueRange scores = adaptor.getScores();
     RowExp exp(t, single(adaptor.getScale()));
-    SmallVector<Value> p(map.numRegisters()), alphas;
-    SmallVector<Value> newM, negated;
-    for (unsigned row = 0; row < map.numRows(); ++row) {
-      newM.push_back(rowMax(t, map, scores, row, state.m[row]));
-      negated.push_back(exp.negatedReference(newM[row]));
-      // alpha = exp((m - m') scale)
-      alphas.push_back(exp(state.m[row], negated[row]));
+    unsigned rows = map.numRows();
+
+    // moves = any lane: (max s - m) c > 8; true for m = -inf, false while both are -inf
+    SmallVector<Value> threadMax;
+    Value moves;
+    for (unsigned row = 0; row < rows; ++row) {
+      threadMax.push_back(threadRowMax(t, map, scores, row));
+      Value excess = t.fmul(t.fsub(threadMax[row], state.m[row]), exp.c);
+      Value exceeds = t.fgreater(excess, t.f32(kHeadroom));
+      moves = moves ? arith::OrIOp::create(t.b, t.loc, moves, exceeds).getResult() : exceeds;
     }
-    for (unsigned row = 0; row < map.numRows(); ++row) {
+    SmallVector<Value> newM, alphas;
+    moveReferences(t, exp, t.any(moves), threadMax, state.m, newM, alphas);
+
+    SmallVector<Value> p(map.numRegisters());
+    for (unsigned row = 0; row < rows; ++row) {
       // p = exp((s - m') scale), l' = alpha l + rowsum p
-      Value sum = rowExp(t, map, exp, scores, row, negated[row], p);
+      Value sum = rowExp(t, map, exp, scores, row, exp.negatedReference(newM[row]), p);
       state.l[row] = t.fma(state.l[row], alphas[row], sum);
     }
     state.m = newM;
     rewriter.replaceOpWithMultiple(op, {state.flatten(), p, alphas});
     return success();
+  }
+
+private:
+  /// if moves: m' = max(m, rowmax S), alpha = exp((m - m') scale); else m' = m, alpha = 1.
+  static void moveReferences(ThreadBuilder &t, RowExp &exp, Value moves, ValueRange threadMax,
+                             ValueRange m, SmallVectorImpl<Value> &newM,
+                             SmallVectorImpl<Value> &alphas) {
+    unsigned rows = m.size();
+    SmallVector<Type> types(2 * rows, t.b.getF32Type());
+    auto ifOp = scf::IfOp::create(t.b, t.loc, types, moves, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(t.b);
+    t.b.setInsertionPointToStart(ifOp.thenBlock());
+    SmallVector<Value> moved, factors, kept(m);
+    for (unsigned row = 0; row < rows; ++row) {
+      moved.push_back(quadMax(t, threadMax[row], m[row]));
+      factors.push_back(exp(m[row], exp.negatedReference(moved[row])));
+    }
+    moved.append(factors);
+    scf::YieldOp::create(t.b, t.loc, moved);
+    t.b.setInsertionPointToStart(ifOp.elseBlock());
+    kept.append(rows, t.f32(1));
+    scf::YieldOp::create(t.b, t.loc, kept);
+    newM.assign(ifOp.getResults().begin(), ifOp.getResults().begin() + rows);
+    alphas.assign(ifOp.getResults().begin() + rows, ifOp.getResults().end());
   }
 };
 
@@ -149,7 +195,8 @@ struct LowerSoftmaxMax : TileOpPattern<SoftmaxMaxOp> {
     FragmentMap map(op.getScores().getType());
     State state(adaptor.getState());
     for (unsigned row = 0; row < map.numRows(); ++row)
-      state.m[row] = rowMax(t, map, adaptor.getScores(), row, state.m[row]);
+      state.m[row] =
+          quadMax(t, threadRowMax(t, map, adaptor.getScores(), row), state.m[row]);
     rewriter.replaceOpWithMultiple(op, {state.flatten()});
     return success();
   }
@@ -188,17 +235,29 @@ struct LowerSoftmaxApply : TileOpPattern<SoftmaxApplyOp> {
   }
 };
 
+/// Most steps have no factor but 1: then the accumulators are not touched.
 struct LowerRescale : TileOpPattern<RescaleOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(RescaleOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     FragmentMap map(op.getTile().getType());
-    SmallVector<Value> result(adaptor.getTile());
+    ValueRange tile = adaptor.getTile(), factors = adaptor.getFactors();
+    Value needed;
+    for (Value factor : factors) {
+      Value changes = arith::CmpFOp::create(t.b, t.loc, arith::CmpFPredicate::UNE, factor, t.f32(1));
+      needed = needed ? arith::OrIOp::create(t.b, t.loc, needed, changes).getResult() : changes;
+    }
+    auto ifOp = scf::IfOp::create(t.b, t.loc, tile.getTypes(), t.any(needed),
+                                  /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(t.b);
+    t.b.setInsertionPointToStart(ifOp.thenBlock());
+    SmallVector<Value> scaled(tile);
     for (unsigned row = 0; row < map.numRows(); ++row)
-      forEachInRow(map, row, [&](unsigned i) {
-        result[i] = t.fmul(result[i], adaptor.getFactors()[row]);
-      });
-    rewriter.replaceOpWithMultiple(op, {result});
+      forEachInRow(map, row, [&](unsigned i) { scaled[i] = t.fmul(scaled[i], factors[row]); });
+    scf::YieldOp::create(t.b, t.loc, scaled);
+    t.b.setInsertionPointToStart(ifOp.elseBlock());
+    scf::YieldOp::create(t.b, t.loc, tile);
+    rewriter.replaceOpWithMultiple(op, {SmallVector<Value>(ifOp.getResults())});
     return success();
   }
 };

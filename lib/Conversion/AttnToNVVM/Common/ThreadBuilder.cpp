@@ -88,6 +88,9 @@ Value ThreadBuilder::fmax(Value a, Value c) {
 Value ThreadBuilder::fequal(Value a, Value c) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, a, c);
 }
+Value ThreadBuilder::fgreater(Value a, Value c) {
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, a, c);
+}
 Value ThreadBuilder::negInf() { return f32(-std::numeric_limits<double>::infinity()); }
 
 Value ThreadBuilder::intrinsic(StringRef name, Type result, ValueRange args) {
@@ -120,6 +123,10 @@ Value ThreadBuilder::broadcast(Value value) {
   return NVVM::ShflOp::create(b, loc, value.getType(), i32(-1), value, i32(0), i32(31),
                               NVVM::ShflKindAttr::get(b.getContext(), NVVM::ShflKind::idx),
                               UnitAttr());
+}
+Value ThreadBuilder::any(Value condition) {
+  return NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), i32(-1), condition,
+                                  NVVM::VoteSyncKind::any);
 }
 void ThreadBuilder::barrier() { NVVM::Barrier0Op::create(b, loc); }
 void ThreadBuilder::warpBarrier() { NVVM::SyncWarpOp::create(b, loc, i32(-1)); }

@@ -51,6 +51,7 @@ public:
   mlir::Value fma(mlir::Value a, mlir::Value c, mlir::Value d);
   mlir::Value fmax(mlir::Value a, mlir::Value c);
   mlir::Value fequal(mlir::Value a, mlir::Value c);
+  mlir::Value fgreater(mlir::Value a, mlir::Value c);
   mlir::Value negInf();
   /// 2^x and log2(x), `ex2.approx.ftz.f32` and `lg2.approx.ftz.f32` (PTX ISA).
   mlir::Value exp2(mlir::Value x);
@@ -66,6 +67,8 @@ public:
   mlir::Value shuffleXor(mlir::Value value, int64_t mask);
   /// Value of lane 0, in every lane.
   mlir::Value broadcast(mlir::Value value);
+  /// True in every lane when `condition` is true in any lane of the warp.
+  mlir::Value any(mlir::Value condition);
   void barrier();
   void warpBarrier();
 

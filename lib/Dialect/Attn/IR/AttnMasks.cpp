@@ -29,6 +29,7 @@ Attribute NoneMaskAttr::parse(AsmParser &parser, Type) {
 void NoneMaskAttr::print(AsmPrinter &) const {}
 
 bool NoneMaskAttr::keepsAll() const { return true; }
+bool NoneMaskAttr::rowsAreIntervals() const { return true; }
 KeyRange NoneMaskAttr::keptRange(MaskContext &ctx, Value, Value) const { return ctx.allKeys(); }
 KeyRange NoneMaskAttr::fullRange(MaskContext &ctx, Value, Value) const { return ctx.allKeys(); }
 Value NoneMaskAttr::predicate(MaskContext &ctx, Value, Value) const { return ctx.trueValue(); }
@@ -36,6 +37,8 @@ Value NoneMaskAttr::predicate(MaskContext &ctx, Value, Value) const { return ctx
 //===----------------------------------------------------------------------===//
 // CausalMaskAttr
 //===----------------------------------------------------------------------===//
+
+bool CausalMaskAttr::rowsAreIntervals() const { return true; }
 
 /// The last row of the range sees keys up to rowEnd - 1 + offset.
 KeyRange CausalMaskAttr::keptRange(MaskContext &ctx, Value, Value rowEnd) const {
@@ -93,6 +96,8 @@ static WindowBounds getBounds(WindowMaskAttr mask, MaskContext &ctx) {
 }
 
 bool WindowMaskAttr::keepsAll() const { return getLeft() == -1 && getRight() == -1; }
+
+bool WindowMaskAttr::rowsAreIntervals() const { return true; }
 
 unsigned WindowMaskAttr::getNumParams() const {
   return ShapedType::isDynamic(getLeft()) + ShapedType::isDynamic(getRight());
@@ -260,6 +265,12 @@ bool AllOfMaskAttr::keepsAll() const {
                       [](Attribute m) { return cast<MaskAttrInterface>(m).keepsAll(); });
 }
 
+/// Intervals intersect to an interval.
+bool AllOfMaskAttr::rowsAreIntervals() const {
+  return llvm::all_of(getMasks(),
+                      [](Attribute m) { return cast<MaskAttrInterface>(m).rowsAreIntervals(); });
+}
+
 /// Intersection of the members' ranges: right for kept and for full ranges alike.
 template <typename Query>
 static KeyRange intersect(ArrayRef<Attribute> masks, MaskContext &ctx, Query query) {
@@ -304,6 +315,9 @@ bool AnyOfMaskAttr::keepsAll() const {
   return llvm::any_of(getMasks(),
                       [](Attribute m) { return cast<MaskAttrInterface>(m).keepsAll(); });
 }
+
+/// The hull of two intervals may hold keys of neither.
+bool AnyOfMaskAttr::rowsAreIntervals() const { return false; }
 
 /// Hull of the members' non-empty ranges.
 KeyRange AnyOfMaskAttr::keptRange(MaskContext &ctx, Value rowBegin, Value rowEnd) const {

@@ -34,13 +34,13 @@ class Attn_Mask<string name, string attrMnemonic, list<string> methods>
     : Attn_Attr<name, attrMnemonic,
                 [DeclareAttrInterfaceMethods<Attn_MaskAttrInterface, methods>]>;
 
-def Attn_NoneMask : Attn_Mask<"NoneMask", "none", ["keepsAll"]> {
+def Attn_NoneMask : Attn_Mask<"NoneMask", "none", ["keepsAll", "rowsAreIntervals"]> {
   let summary = "every row sees every key";
   let description = "Example: `#attn.none`";
   let hasCustomAssemblyFormat = 1;
 }
 
-def Attn_CausalMask : Attn_Mask<"CausalMask", "causal", []> {
+def Attn_CausalMask : Attn_Mask<"CausalMask", "causal", ["rowsAreIntervals"]> {
   let summary = "row i sees the keys up to its diagonal key";
   let description = [{
     `bottom_right` (the default of the front ends): row i sees keys
@@ -54,7 +54,7 @@ def Attn_CausalMask : Attn_Mask<"CausalMask", "causal", []> {
 }
 
 def Attn_WindowMask : Attn_Mask<"WindowMask", "window",
-                                ["getNumParams", "verifyParams", "keepsAll"]> {
+                                ["getNumParams", "verifyParams", "keepsAll", "rowsAreIntervals"]> {
   let summary = "row i sees keys within a distance of its diagonal key";
   let description = [{
     With d the diagonal key of row i (see `#attn.causal`), row i sees
@@ -72,7 +72,7 @@ def Attn_WindowMask : Attn_Mask<"WindowMask", "window",
 }
 
 class Attn_ComposedMask<string name, string attrMnemonic>
-    : Attn_Mask<name, attrMnemonic, ["getNumParams", "verifyParams", "keepsAll"]> {
+    : Attn_Mask<name, attrMnemonic, ["getNumParams", "verifyParams", "keepsAll", "rowsAreIntervals"]> {
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$masks);
   let assemblyFormat = "`<` $masks `>`";
   let genVerifyDecl = 1;

@@ -38,6 +38,10 @@ def Attn_MaskAttrInterface : AttrInterface<"MaskAttrInterface"> {
       }], "::attn::KeyRange", "keptRange",
       (ins "::attn::MaskContext &":$ctx, "::mlir::Value":$rowBegin, "::mlir::Value":$rowEnd)>,
     InterfaceMethod<[{
+        True when the keys that row i sees are exactly `keptRange(i, i + 1)`: then a test of
+        one pair is two comparisons with bounds of the row.
+      }], "bool", "rowsAreIntervals", (ins), "", "return false;">,
+    InterfaceMethod<[{
         Keys in the returned range are kept for every row in [rowBegin, rowEnd),
         so that no per-element test is needed. Conservative: it may be smaller
         than the largest such range, or empty.
