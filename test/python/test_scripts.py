@@ -25,7 +25,7 @@ def test_help(script):
     assert done.stdout.startswith("usage: ")
 
 
-@pytest.mark.parametrize("script", ["install-deps", "format", "venv"])
+@pytest.mark.parametrize("script", ["install-deps", "format", "generate-docs", "venv"])
 def test_unknown_word(script):
     done = run(ROOT / "scripts" / script, "--nonsense")
     assert done.returncode == 1

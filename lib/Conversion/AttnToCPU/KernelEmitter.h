@@ -33,6 +33,17 @@ struct TileBuffer {
   int64_t cols;
 };
 
+/// The two halves of the lanes of two interleaved vectors.
+struct InterleaveMasks {
+  explicit InterleaveMasks(int64_t width) {
+    for (int64_t i = 0; i < width / 2; ++i) {
+      low.append({i, width + i});
+      high.append({width / 2 + i, width + width / 2 + i});
+    }
+  }
+  SmallVector<int64_t> low, high;
+};
+
 /// Where the elements of a product start from.
 struct AccumulatorInit {
   /// Starts from a constant where `buffer` is null.
@@ -59,6 +70,8 @@ private:
   /// inside the row (null: all), the carried values; returns the next carried values.
   using ColumnsFn =
       llvm::function_ref<SmallVector<Value>(Value col, Value lanes, ValueRange carried)>;
+
+  using CombineFn = llvm::function_ref<Value(Value, Value)>;
 
   // Functions and control flow (KernelEmitter.cpp).
   LogicalResult checkKernel();
@@ -95,6 +108,7 @@ private:
   Value validRows(Value limit, Value row, int64_t rows);
   LogicalResult checkTensor(Operation *op, Value tensor);
   Value loadTensorVector(Value tensor, ValueRange at, int64_t width, float pad);
+  void prefetchRow(Value tensor, Value batch, Value row, Value head, int64_t cols);
   void loadMatrix(LoadTileOp op, Value limit, const TileBuffer &to);
   void loadRow(LoadTileOp op, Value limit, const TileBuffer &to);
   void fill(const TileBuffer &to, float value);
@@ -121,6 +135,7 @@ private:
   LogicalResult emitOp(SoftmaxApplyOp op);
   LogicalResult emitOp(FinalizeOp op);
   LogicalResult emitOp(MergeOp op);
+  void combineLanes(Value partials, int64_t rows, Value start, Value out, CombineFn combine);
   void emitRowMax(const TileBuffer &scores, Value oldMax, Value newMax);
   void emitProbabilities(const TileBuffer &scores, Value m, Value scale, Value p, Value sum);
   Value finiteOrZero(Value m);

@@ -57,6 +57,21 @@ Value KernelEmitter::loadTensorVector(Value tensor, ValueRange at, int64_t width
                                               ArrayRef<int64_t>{1});
 }
 
+static bool isLoopVariable(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<scf::ForOp>(argument.getOwner()->getParentOp());
+}
+
+/// Asks for a row that the next iteration will load. Rows of one head lie a power of two
+/// apart in many tensors, which the hardware's own prefetching handles badly.
+void KernelEmitter::prefetchRow(Value tensor, Value batch, Value row, Value head, int64_t cols) {
+  Type element = cast<MemRefType>(tensor.getType()).getElementType();
+  int64_t elementsPerLine = 64 * 8 / element.getIntOrFloatBitWidth();
+  for (int64_t col = 0; col < cols; col += elementsPerLine)
+    memref::PrefetchOp::create(b, tensor, ValueRange{batch, row, head, index(col)},
+                               /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+}
+
 void KernelEmitter::loadMatrix(LoadTileOp op, Value limit, const TileBuffer &to) {
   Value tensor = mapping.lookupOrDefault(op.getSource());
   Value batch = mapping.lookupOrDefault(op.getBatch()),
@@ -67,8 +82,12 @@ void KernelEmitter::loadMatrix(LoadTileOp op, Value limit, const TileBuffer &to)
   int64_t cols = std::min(to.cols, tensorCols);
 
   Value valid = validRows(limit, first, to.rows);
+  Value lastRow = arith::SubIOp::create(b, limit, index(1));
   forRange(index(0), valid, 1, [&](Value row) {
     Value tensorRow = arith::AddIOp::create(b, first, row);
+    if (isLoopVariable(op.getRow()))
+      prefetchRow(tensor, batch, arith::MinSIOp::create(b, offset(tensorRow, to.rows), lastRow),
+                  head, cols);
     forColumns(cols, {}, [&](Value col, Value lanes, ValueRange) -> SmallVector<Value> {
       int64_t width = lanes ? cols % vectorWidth : vectorWidth;
       Value vector = loadTensorVector(tensor, {batch, tensorRow, head, col}, width, pad);

@@ -31,8 +31,12 @@ static RegisterBlock chooseBlock(int64_t rows, int64_t vectors, int64_t vectorWi
     wanted = (registers - 1) / (rows + 1);
   RegisterBlock block;
   block.vectors = std::min(wanted, vectors);
-  block.rows =
-      std::min(rows, std::min<int64_t>((registers - 1 - block.vectors) / block.vectors, 12));
+  int64_t most = std::min<int64_t>({rows, (registers - 1 - block.vectors) / block.vectors, 12});
+  // A slightly smaller block that divides the rows spares the code for the rest.
+  block.rows = most;
+  for (int64_t fewer = most; fewer >= (most * 2 + 2) / 3 && rows % block.rows != 0; --fewer)
+    if (rows % fewer == 0)
+      block.rows = fewer;
   return block;
 }
 
@@ -44,15 +48,11 @@ static RegisterBlock chooseBlock(int64_t rows, int64_t vectors, int64_t vectorWi
 /// with vector i + n/2, which moves one bit of the column number to the row number.
 static SmallVector<Value> transposeBlock(ImplicitLocOpBuilder &b, SmallVector<Value> rows) {
   int64_t n = rows.size();
-  SmallVector<int64_t> low, high;
-  for (int64_t i = 0; i < n / 2; ++i) {
-    low.append({i, n + i});
-    high.append({n / 2 + i, n + n / 2 + i});
-  }
+  InterleaveMasks masks(n);
   for (int64_t round = 1; round < n; round *= 2) {
     SmallVector<Value> next;
     for (int64_t i = 0; i < n / 2; ++i)
-      for (ArrayRef<int64_t> mask : {low, high})
+      for (const auto &mask : {masks.low, masks.high})
         next.push_back(vector::ShuffleOp::create(b, rows[i], rows[i + n / 2], mask));
     rows = next;
   }

@@ -27,8 +27,33 @@ Value KernelEmitter::probability(Value s, Value finiteMax, Value scale) {
   return arith::SelectOp::create(b, equals(s, kMinusInf), splat(0.0f), p);
 }
 
+/// out[r] = combine(start[r], lanes of partials[r, :]) for each row r: one vector holds the
+/// partial results of a row.
+void KernelEmitter::combineLanes(Value partials, int64_t rows, Value start, Value out,
+                                 CombineFn combine) {
+  forRange(index(0), index(rows), vectorWidth, [&](Value row) {
+    SmallVector<Value> vectors;
+    for (int64_t i = 0; i < vectorWidth; ++i)
+      vectors.push_back(load(partials, {offset(row, i), index(0)}));
+    // Each round halves the number of vectors: one of them then holds, side by side, what
+    // two held, with half as many lanes for each row.
+    InterleaveMasks masks(vectorWidth);
+    while (vectors.size() > 1) {
+      size_t half = vectors.size() / 2;
+      for (size_t i = 0; i < half; ++i) {
+        Value low = vector::ShuffleOp::create(b, vectors[i], vectors[i + half], masks.low);
+        Value high = vector::ShuffleOp::create(b, vectors[i], vectors[i + half], masks.high);
+        vectors[i] = combine(low, high);
+      }
+      vectors.resize(half);
+    }
+    store(combine(vectors.front(), load(start, row)), out, row);
+  });
+}
+
 /// newMax[r] = max(oldMax[r], max_c scores[r, c])
 void KernelEmitter::emitRowMax(const TileBuffer &scores, Value oldMax, Value newMax) {
+  Value partials = allocate({padded(scores.rows), vectorWidth});
   forRows(scores.rows, [&](Value row) {
     Value none = splat(kMinusInf);
     Value best = forColumns(scores.cols, none, [&](Value col, Value lanes, ValueRange carried) {
@@ -37,10 +62,9 @@ void KernelEmitter::emitRowMax(const TileBuffer &scores, Value oldMax, Value new
                      s = arith::SelectOp::create(b, lanes, s, none);
                    return SmallVector<Value>{max(s, carried.front())};
                  }).front();
-    Value rowMax = vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF, best);
-    Value old = memref::LoadOp::create(b, oldMax, row);
-    memref::StoreOp::create(b, max(rowMax, old), newMax, row);
+    store(best, partials, {row, index(0)});
   });
+  combineLanes(partials, scores.rows, oldMax, newMax, [&](Value x, Value y) { return max(x, y); });
 }
 
 /// p[r, c] = exp((scores[r, c] - m[r]) scale) and sum[r] += sum_c p[r, c]; p or sum may be
@@ -48,6 +72,7 @@ void KernelEmitter::emitRowMax(const TileBuffer &scores, Value oldMax, Value new
 void KernelEmitter::emitProbabilities(const TileBuffer &scores, Value m, Value scale, Value p,
                                       Value sum) {
   Value factor = splat(scale);
+  Value partials = sum ? allocate({padded(scores.rows), vectorWidth}) : Value();
   forRows(scores.rows, [&](Value row) {
     Value rowMax = splat(finiteOrZero(memref::LoadOp::create(b, m, row)));
     Value total =
@@ -59,13 +84,12 @@ void KernelEmitter::emitProbabilities(const TileBuffer &scores, Value m, Value s
             x = arith::SelectOp::create(b, lanes, x, splat(0.0f));
           return SmallVector<Value>{arith::AddFOp::create(b, carried.front(), x)};
         }).front();
-    if (!sum)
-      return;
-    Value rowSum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, total,
-                                               arith::FastMathFlags::reassoc);
-    Value old = memref::LoadOp::create(b, sum, row);
-    memref::StoreOp::create(b, arith::AddFOp::create(b, old, rowSum), sum, row);
+    if (sum)
+      store(total, partials, {row, index(0)});
   });
+  if (sum)
+    combineLanes(partials, scores.rows, sum, sum,
+                 [&](Value x, Value y) { return arith::AddFOp::create(b, x, y).getResult(); });
 }
 
 LogicalResult KernelEmitter::emitOp(SoftmaxUpdateOp op) {

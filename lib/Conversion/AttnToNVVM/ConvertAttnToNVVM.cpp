@@ -101,6 +101,24 @@ static void inlineCtaLoop(scf::ForallOp forall) {
   forall.erase();
 }
 
+/// Computes the warp's number once, through a shuffle: it is uniform in a warp, but ptxas
+/// only knows that of a broadcast value, which it then keeps in a uniform register.
+static void broadcastWarpNumber(func::FuncOp kernel) {
+  SmallVector<arith::DivUIOp> numbers;
+  kernel.walk([&](arith::DivUIOp div) {
+    if (div.getLhs().getDefiningOp<NVVM::ThreadIdXOp>() &&
+        getConstantIntValue(div.getRhs()) == kWarpSize)
+      numbers.push_back(div);
+  });
+  if (numbers.empty())
+    return;
+  OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  ThreadBuilder t(b, kernel.getLoc());
+  Value number = t.broadcast(t.warp());
+  for (arith::DivUIOp div : numbers)
+    div.replaceAllUsesWith(number);
+}
+
 namespace {
 
 struct ConvertToNVVM : attn::impl::ConvertAttnToNVVMBase<ConvertToNVVM> {
@@ -152,7 +170,10 @@ private:
       populateFmaPatterns(converter, patterns);
     else
       populateSM80MmaPatterns(converter, patterns);
-    return applyFullConversion(func, target, std::move(patterns));
+    if (failed(applyFullConversion(func, target, std::move(patterns))))
+      return failure();
+    broadcastWarpNumber(func);
+    return success();
   }
 
   /// The dynamic shared memory of all kernels of the module.

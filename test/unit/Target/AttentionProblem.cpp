@@ -209,19 +209,29 @@ struct Row {
   std::vector<double> o;
   double lse;
 };
+/// The rows of K and V of one head as doubles.
+struct Keys {
+  std::vector<double> k, v;
+};
 } // namespace
 
-static Row reference(const Problem &problem, const Inputs &in, const Sizes &sizes, const Keep &keep,
-                     int64_t b, int64_t h, int64_t i) {
-  int64_t g = h / (problem.headsQ / problem.headsKV);
-  std::vector<double> s(sizes.seqKV, -INFINITY);
+static void appendRow(std::vector<double> &to, const Tensor &tensor, int64_t b, int64_t i,
+                      int64_t h) {
+  for (int64_t d = 0; d < tensor.sizes[3]; ++d)
+    to.push_back(tensor.get({b, i, h, d}));
+}
+
+static Row reference(const Problem &problem, const Inputs &in, const Keys &keys, const Sizes &sizes,
+                     const Keep &keep, int64_t b, int64_t h, int64_t i) {
+  std::vector<double> q, s(sizes.seqKV, -INFINITY);
+  appendRow(q, in.q, b, i, h);
   double best = -INFINITY;
   for (int64_t j = 0; j < sizes.seqKV; ++j) {
     if (!keep(i, j, sizes.seqQ, sizes.seqKV))
       continue;
     double dot = 0;
     for (int64_t d = 0; d < problem.dimQK; ++d)
-      dot += in.q.get({b, i, h, d}) * in.k.get({b, j, g, d});
+      dot += q[d] * keys.k[j * problem.dimQK + d];
     s[j] = dot * in.scale;
     if (problem.softcap)
       s[j] = 2.0 * std::tanh(s[j] / 2.0);
@@ -238,7 +248,7 @@ static Row reference(const Problem &problem, const Inputs &in, const Sizes &size
     sum += p;
     if (p != 0)
       for (int64_t d = 0; d < problem.dimV; ++d)
-        row.o[d] += p * in.v.get({b, j, g, d});
+        row.o[d] += p * keys.v[j * problem.dimV + d];
   }
   for (double &value : row.o)
     value /= sum;
@@ -287,9 +297,14 @@ Errors attn::test::runAndCompare(const Problem &problem, HostKernel &kernel, con
   double difference = 0, norm = 0;
   Errors errors;
   for (int64_t batch = 0; batch < b; ++batch)
-    for (int64_t h = 0; h < hq; ++h)
+    for (int64_t h = 0; h < hq; ++h) {
+      Keys keys;
+      for (int64_t j = 0; j < sk; ++j) {
+        appendRow(keys.k, in.k, batch, j, h / (hq / hk));
+        appendRow(keys.v, in.v, batch, j, h / (hq / hk));
+      }
       for (int64_t i = 0; i < sq; ++i) {
-        Row row = reference(problem, in, sizes, keep, batch, h, i);
+        Row row = reference(problem, in, keys, sizes, keep, batch, h, i);
         double gotLse = lse.get({batch, h, i});
         bool isEmpty = row.lse == -INFINITY;
         if (isEmpty != (gotLse == -INFINITY) || std::isnan(gotLse))
@@ -307,6 +322,7 @@ Errors attn::test::runAndCompare(const Problem &problem, HostKernel &kernel, con
           norm += row.o[d] * row.o[d];
         }
       }
+    }
   errors.relative = norm == 0 ? std::sqrt(difference) : std::sqrt(difference / norm);
   return errors;
 }

@@ -116,6 +116,11 @@ Value ThreadBuilder::shuffleXor(Value value, int64_t mask) {
                               NVVM::ShflKindAttr::get(b.getContext(), NVVM::ShflKind::bfly),
                               UnitAttr());
 }
+Value ThreadBuilder::broadcast(Value value) {
+  return NVVM::ShflOp::create(b, loc, value.getType(), i32(-1), value, i32(0), i32(31),
+                              NVVM::ShflKindAttr::get(b.getContext(), NVVM::ShflKind::idx),
+                              UnitAttr());
+}
 void ThreadBuilder::barrier() { NVVM::Barrier0Op::create(b, loc); }
 void ThreadBuilder::warpBarrier() { NVVM::SyncWarpOp::create(b, loc, i32(-1)); }
 

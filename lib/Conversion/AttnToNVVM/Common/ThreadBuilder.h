@@ -64,6 +64,8 @@ public:
   mlir::Value warp() { return div(thread(), kWarpSize); }
   /// Value of the lane whose number differs in the bits of `mask`.
   mlir::Value shuffleXor(mlir::Value value, int64_t mask);
+  /// Value of lane 0, in every lane.
+  mlir::Value broadcast(mlir::Value value);
   void barrier();
   void warpBarrier();
 

@@ -27,13 +27,16 @@ class MatrixReader {
 public:
   MatrixReader(ThreadBuilder &t, TileType tile, Value tileOffset, Value firstRow,
                MatrixOrder order)
-      : t(t), layout(cast<SharedLayoutAttr>(tile.getLayout())), tileOffset(tileOffset) {
+      : t(t), layout(cast<SharedLayoutAttr>(tile.getLayout())) {
     Value lane = t.lane();
     Value inMatrix = t.bitAnd(lane, 7);
     Value bit0 = t.bitAnd(t.div(lane, 8), 1), bit1 = t.div(lane, 16);
     bool rowsFirst = order == MatrixOrder::RowsFirst;
-    Value row = t.add(firstRow, t.add(inMatrix, t.mul(rowsFirst ? bit0 : bit1, 8)));
+    Value row = t.add(inMatrix, t.mul(rowsFirst ? bit0 : bit1, 8));
     rowOffset = t.mul(row, layout.getPitch());
+    // The lane's part of an address is apart from the warp's: tiles share the first, and
+    // the second is uniform.
+    this->tileOffset = t.add(tileOffset, t.mul(firstRow, layout.getPitch()));
     swizzle = rowsFirst ? bit1 : bit0;
     // Blocks start at multiples of 16 rows, so row & 7 is the lane's own.
     if (layout.getXorMask())

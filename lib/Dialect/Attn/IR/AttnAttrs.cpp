@@ -45,8 +45,8 @@ Value DenseLayoutAttr::seqLen(OpBuilder &builder, Location loc, Value tensor, Va
 Value DenseLayoutAttr::loadTile(OpBuilder &builder, Location loc, Type tileType, Value tensor,
                                 ValueRange, Value batch, Value row, Value head,
                                 Value rowLimit) const {
-  return LoadTileOp::create(builder, loc, cast<TileType>(tileType), tensor,
-                            batch, row, head, rowLimit, FloatAttr());
+  return LoadTileOp::create(builder, loc, cast<TileType>(tileType), tensor, batch, row, head,
+                            rowLimit, FloatAttr());
 }
 
 bool DenseLayoutAttr::isBulkTile(int64_t) const { return true; }
@@ -92,8 +92,8 @@ LogicalResult SharedLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitEr
   return success();
 }
 
-LogicalResult FragmentLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                         FragmentRole, int64_t warps, FragmentSplit) {
+LogicalResult FragmentLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, FragmentRole,
+                                         int64_t warps, FragmentSplit) {
   if (warps < 1 || warps > 32)
     return emitError() << "expected warps in [1, 32], got " << warps;
   return success();

@@ -256,7 +256,8 @@ LogicalResult AllOfMaskAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return verifyMembers(emitError, masks);
 }
 bool AllOfMaskAttr::keepsAll() const {
-  return llvm::all_of(getMasks(), [](Attribute m) { return cast<MaskAttrInterface>(m).keepsAll(); });
+  return llvm::all_of(getMasks(),
+                      [](Attribute m) { return cast<MaskAttrInterface>(m).keepsAll(); });
 }
 
 /// Intersection of the members' ranges: right for kept and for full ranges alike.
@@ -300,7 +301,8 @@ LogicalResult AnyOfMaskAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return verifyMembers(emitError, masks);
 }
 bool AnyOfMaskAttr::keepsAll() const {
-  return llvm::any_of(getMasks(), [](Attribute m) { return cast<MaskAttrInterface>(m).keepsAll(); });
+  return llvm::any_of(getMasks(),
+                      [](Attribute m) { return cast<MaskAttrInterface>(m).keepsAll(); });
 }
 
 /// Hull of the members' non-empty ranges.
@@ -324,7 +326,8 @@ KeyRange AnyOfMaskAttr::fullRange(MaskContext &ctx, Value rowBegin, Value rowEnd
     KeyRange next = member.fullRange(memberCtx, rowBegin, rowEnd);
     next = {ctx.max(next.begin, ctx.constant(0)), ctx.min(next.end, ctx.seqLenKV)};
     Value shorter = ctx.lessEqual(ctx.sub(next.end, next.begin), ctx.sub(range.end, range.begin));
-    range = {ctx.select(shorter, range.begin, next.begin), ctx.select(shorter, range.end, next.end)};
+    range = {ctx.select(shorter, range.begin, next.begin),
+             ctx.select(shorter, range.end, next.end)};
   });
   return range;
 }

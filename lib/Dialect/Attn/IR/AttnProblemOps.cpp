@@ -75,17 +75,18 @@ static LogicalResult verifyPartialOutputs(ForwardOp op) {
   MemRefType type = memrefType(op.getO());
   int64_t parts = type.getDimSize(0);
   if (ShapedType::isDynamic(parts) || parts < 2)
-    return op.emitOpError() << "C11: expected partial outputs of a static number of parts, at least "
-                               "2, got "
-                            << type;
+    return op.emitOpError()
+           << "C11: expected partial outputs of a static number of parts, at least "
+              "2, got "
+           << type;
   ScheduleAttr schedule = op.getScheduleAttr();
   if (!schedule)
     return op.emitOpError() << "C11: expected a schedule with split_kv = " << parts
                             << " for partial outputs of leading dim " << parts << ", got none";
   if (schedule.getSplitKv() != parts)
     return op.emitOpError() << "C11: expected a schedule with split_kv = " << parts
-                            << " for partial outputs of leading dim " << parts << ", got split_kv = "
-                            << schedule.getSplitKv();
+                            << " for partial outputs of leading dim " << parts
+                            << ", got split_kv = " << schedule.getSplitKv();
   if (!op.getLse())
     return op.emitOpError() << "C11: expected a partial lse with leading dim " << parts
                             << ", got none";
@@ -132,8 +133,8 @@ LogicalResult ForwardOp::verify() {
   if (failed(verifyHeadDim(*this, q, 256)) || failed(verifyHeadDim(*this, k, 256)) ||
       failed(verifyHeadDim(*this, v, 512)) || failed(verifyHeadDim(*this, o, 512)) ||
       failed(verifySameDim(*this, "C4", "head dim", q, 3, k, 3)) ||
-      failed(verifySameDim(*this, "C4", "head dim", v, 3, o, 3 + lead)) || failed(verifyHeads(*this)) ||
-      failed(verifySameDim(*this, "C6", "batch", q, 0, o, lead)) ||
+      failed(verifySameDim(*this, "C4", "head dim", v, 3, o, 3 + lead)) ||
+      failed(verifyHeads(*this)) || failed(verifySameDim(*this, "C6", "batch", q, 0, o, lead)) ||
       failed(verifySameDim(*this, "C6", "seq_len_q", q, 1, o, 1 + lead)) ||
       failed(verifySameDim(*this, "C6", "heads_q", q, 2, o, 2 + lead)) ||
       // Other layouts put something else in front.
@@ -152,8 +153,8 @@ LogicalResult ForwardOp::verify() {
   if (getKvArgs().size() != getKv().getNumOperands())
     return emitOpError() << "C8: expected " << getKv().getNumOperands() << " KV operands for "
                          << getKv() << ", got " << getKvArgs().size();
-  if (failed(getKv().verifyOperands(getKvArgs().getTypes(),
-                                    [&] { return emitOpError() << "C8: "; })))
+  if (failed(
+          getKv().verifyOperands(getKvArgs().getTypes(), [&] { return emitOpError() << "C8: "; })))
     return failure();
 
   int64_t elementBytes = getElementType().getIntOrFloatBitWidth() / 8;
@@ -226,8 +227,7 @@ LogicalResult MergeStatesOp::verify() {
 LogicalResult SoftcapOp::verify() {
   const APFloat &cap = getCap();
   if (!cap.isFinite() || cap.isNegative() || cap.isZero())
-    return emitOpError() << "C1: expected a finite, positive cap, got "
-                         << cap.convertToDouble();
+    return emitOpError() << "C1: expected a finite, positive cap, got " << cap.convertToDouble();
   return success();
 }
 

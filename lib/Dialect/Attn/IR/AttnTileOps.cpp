@@ -85,12 +85,8 @@ static LogicalResult verifyScores(Operation *op, TileType scores) {
   return success();
 }
 
-LogicalResult MapScoresOp::verify() {
-  return verifyScores(*this, getScores().getType());
-}
-LogicalResult MapScoresOp::verifyRegions() {
-  return verifyScoreRegion(*this, "C2", getBody(), 2);
-}
+LogicalResult MapScoresOp::verify() { return verifyScores(*this, getScores().getType()); }
+LogicalResult MapScoresOp::verifyRegions() { return verifyScoreRegion(*this, "C2", getBody(), 2); }
 
 LogicalResult MaskScoresOp::verify() {
   if (failed(verifyScores(*this, getScores().getType())))
@@ -103,8 +99,7 @@ LogicalResult MaskScoresOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// A per-row factor: rank-1, f32, one element for each row.
-static LogicalResult verifyRowVector(Operation *op, StringRef name, TileType vector,
-                                     int64_t rows) {
+static LogicalResult verifyRowVector(Operation *op, StringRef name, TileType vector, int64_t rows) {
   if (vector.getRank() != 1 || !vector.getElementType().isF32() || vector.getRows() != rows)
     return op->emitOpError() << "C1: expected " << name << " to be a rank-1 f32 tile of " << rows
                              << " rows, got " << vector;
@@ -211,8 +206,9 @@ LogicalResult PipeWaitOp::verify() {
 
 LogicalResult LocalLoadOp::verify() {
   if (!sameElements(getTile().getType(), getResult().getType()))
-    return emitOpError() << "C1: expected operand and result to agree in shape and element type, got "
-                         << getTile().getType() << " and " << getResult().getType();
+    return emitOpError()
+           << "C1: expected operand and result to agree in shape and element type, got "
+           << getTile().getType() << " and " << getResult().getType();
   return success();
 }
 

@@ -52,9 +52,9 @@ static void closeWindows(SmallVectorImpl<BoundMask> &members) {
       continue;
     if (ShapedType::isDynamic(window.getRight()))
       member.args.pop_back();
-    member = canonicalizeWindow({WindowMaskAttr::get(window.getContext(), window.getLeft(), 0,
-                                                     window.getAlignment()),
-                                 member.args});
+    member = canonicalizeWindow(
+        {WindowMaskAttr::get(window.getContext(), window.getLeft(), 0, window.getAlignment()),
+         member.args});
     if (isa<WindowMaskAttr>(member.mask))
       implied.push_back(window.getAlignment());
   }
@@ -106,9 +106,8 @@ BoundMask attn::canonicalizeMask(MaskAttrInterface mask, ValueRange args) {
   SmallVector<BoundMask> members;
   if (auto allOf = dyn_cast<AllOfMaskAttr>(mask)) {
     collectMembers(allOf, args, members);
-    llvm::erase_if(members, [](const BoundMask &member) { 
-      return MaskAttrInterface(member.mask).keepsAll();
-    });
+    llvm::erase_if(
+        members, [](const BoundMask &member) { return MaskAttrInterface(member.mask).keepsAll(); });
     closeWindows(members);
     sortAndUnique(members);
     return compose<AllOfMaskAttr>(context, members);

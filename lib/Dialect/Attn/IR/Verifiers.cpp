@@ -33,8 +33,7 @@ LogicalResult attn::verifyStrided(Operation *op, StringRef constraint, NamedTens
   return getStrides(op, constraint, tensor);
 }
 
-LogicalResult attn::verifyContiguousRows(Operation *op, StringRef constraint,
-                                         NamedTensor tensor) {
+LogicalResult attn::verifyContiguousRows(Operation *op, StringRef constraint, NamedTensor tensor) {
   FailureOr<SmallVector<int64_t>> strides = getStrides(op, constraint, tensor);
   if (failed(strides))
     return failure();

@@ -42,8 +42,8 @@ llvm::LogicalResult verifyDefaultMemorySpace(mlir::Operation *op, llvm::StringRe
 
 /// Static sizes of one dim agree; a dynamic size agrees with all.
 llvm::LogicalResult verifySameDim(mlir::Operation *op, llvm::StringRef constraint,
-                                  llvm::StringRef what, NamedTensor a, unsigned dimA,
-                                  NamedTensor b, unsigned dimB);
+                                  llvm::StringRef what, NamedTensor a, unsigned dimA, NamedTensor b,
+                                  unsigned dimB);
 
 /// The region takes an f32 and `numPositions` indices, ends with attn.yield, and its ops
 /// work on scalars and do not write memory. To be called once the region's ops are

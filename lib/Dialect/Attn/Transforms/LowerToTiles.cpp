@@ -20,10 +20,8 @@ namespace {
 
 struct LowerToTiles : attn::impl::AttnLowerToTilesBase<LowerToTiles> {
   void runOnOperation() override {
-    SmallVector<ForwardOp> forwards;
-    SmallVector<MergeStatesOp> merges;
-    getOperation().walk([&](ForwardOp op) { forwards.push_back(op); });
-    getOperation().walk([&](MergeStatesOp op) { merges.push_back(op); });
+    SmallVector<ForwardOp> forwards(getOperation().getOps<ForwardOp>());
+    SmallVector<MergeStatesOp> merges(getOperation().getOps<MergeStatesOp>());
     for (ForwardOp op : forwards)
       if (failed(lowerForward(op)))
         return signalPassFailure();

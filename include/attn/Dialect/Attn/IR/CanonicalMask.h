@@ -17,9 +17,7 @@ struct BoundMask {
   MaskAttrInterface mask;
   llvm::SmallVector<mlir::Value> args;
 
-  bool operator==(const BoundMask &other) const {
-    return mask == other.mask && args == other.args;
-  }
+  bool operator==(const BoundMask &other) const { return mask == other.mask && args == other.args; }
 };
 
 /// A mask that keeps the same pairs, written in one way: nested compositions are flat,
