@@ -117,7 +117,8 @@ class Attn:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "kernel"
             command = [str(arguments.attnc), "compile", *shape.spec(), *arguments.spec]
-            command += ["--target", arguments.target, "--emit", arguments.emit, "-o", str(path)]
+            command += ["--target", arguments.target, "--emit", arguments.emit]
+            command += ["--artifact", "-o", str(path)]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 sys.exit(f"bench_forward.py: {' '.join(command)}\n{done.stderr}")

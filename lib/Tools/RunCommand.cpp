@@ -202,5 +202,8 @@ int attn::runCommand(Words arguments) {
     printJson(report->toJson());
   else
     llvm::outs() << report->toText();
-  return report->passed() ? 0 : 2;
+  for (const std::optional<ErrorReport> &error : {report->error, report->expected})
+    if (error && !error->passed)
+      return reportError({rt::ErrorCode::Internal, error->failure});
+  return 0;
 }
