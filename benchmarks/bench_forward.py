@@ -249,8 +249,8 @@ def measure(shape, arguments):
         rows[name] = {"implementation": name}
         try:
             implementation = make()
-            graphs[name], rows[name]["error"] = prepare_checked(implementation, shape, sets)
             rows[name] |= implementation.details()
+            graphs[name], rows[name]["error"] = prepare_checked(implementation, shape, sets)
         except (RuntimeError, attn_artifact.ArtifactError) as error:
             rows[name]["failure"] = str(error)
             print(f"FAILED {shape.label}: {name}: {error}", flush=True)
