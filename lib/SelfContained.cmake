@@ -23,7 +23,8 @@ target_link_libraries(AttnLLVM INTERFACE
   MLIRReconcileUnrealizedCasts MLIRSCFToControlFlow MLIRSCFTransforms MLIRTargetLLVMIRExport
   MLIRTransforms MLIRTranslateLib MLIRVectorToLLVM MLIRVectorToLLVMPass MLIRVectorTransforms)
 llvm_map_components_to_libnames(llvm_archives
-  Analysis BitWriter CodeGen Core IRReader NVPTX OrcJIT Passes Support Target TargetParser X86)
+  Analysis BitWriter CodeGen Core IRReader NVPTX OrcJIT Passes Support SupportLSP Target TargetParser
+  X86)
 target_link_libraries(AttnLLVM INTERFACE ${llvm_archives})
 
 # LLVM's own dependencies as archives too, where the system has them. --as-needed drops the others:
