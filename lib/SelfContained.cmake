@@ -16,15 +16,16 @@ endforeach()
 
 # What our sources include; the archives name what they need themselves.
 target_link_libraries(AttnLLVM INTERFACE
-  MLIRAffineToStandard MLIRArithToLLVM MLIRArithTransforms MLIRArithUtils MLIRBuiltinToLLVMIRTranslation
+  MLIRAffineToStandard MLIRArithToLLVM MLIRArithTransforms MLIRArithUtils
+  MLIRBuiltinToLLVMIRTranslation
   MLIRBytecodeReader MLIRBytecodeWriter MLIRControlFlowToLLVM MLIRFuncToLLVM MLIRGPUDialect
   MLIRIndexToLLVM MLIRLLVMToLLVMIRTranslation MLIRMathToLLVM MLIRMathToLibm MLIRMathTransforms
   MLIRMemRefToLLVM MLIRMemRefTransforms MLIRNVVMToLLVMIRTranslation MLIROptLib MLIRParser MLIRPass
   MLIRReconcileUnrealizedCasts MLIRSCFToControlFlow MLIRSCFTransforms MLIRTargetLLVMIRExport
   MLIRTransforms MLIRTranslateLib MLIRVectorToLLVM MLIRVectorToLLVMPass MLIRVectorTransforms)
 llvm_map_components_to_libnames(llvm_archives
-  Analysis BitWriter CodeGen Core IRReader NVPTX OrcJIT Passes Support SupportLSP Target TargetParser
-  X86)
+  Analysis BitWriter CodeGen Core IRReader NVPTX OrcJIT Passes Support SupportLSP Target
+  TargetParser X86)
 target_link_libraries(AttnLLVM INTERFACE ${llvm_archives})
 
 # LLVM's own dependencies as archives too, where the system has them. --as-needed drops the others:
