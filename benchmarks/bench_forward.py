@@ -10,6 +10,7 @@ TFLOP/s counts 4 * batch * heads * seq^2 * head_dim, half of it when causal.
 """
 
 import argparse
+import itertools
 import json
 import math
 import random
@@ -89,39 +90,44 @@ class Tensors:
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
-def reference_error(shape, tensors, o):
-    """Largest relative error of `o` against float64 over the first and last head of the batch."""
-    worst = 0.0
-    for b, h in [(0, 0), (shape.batch - 1, shape.heads - 1)]:
+def reference_error(shape, tensors, o, lse=None):
+    """Largest relative error of `o` over 2048 rows of a head against float64, for all heads.
+
+    With `lse`, its largest absolute error counts as well.
+    """
+    errors = []
+    j = torch.arange(shape.seq, device=o.device)
+    for b, h in itertools.product(range(shape.batch), range(shape.heads)):
         q, k, v, got = (t[b, :, h].double() for t in (tensors.q, tensors.k, tensors.v, o))
         # Rows in blocks: the scores of 16k rows at once would take 2 GB.
         for begin in range(0, shape.seq, 2048):
             rows = slice(begin, min(begin + 2048, shape.seq))
             scores = q[rows] @ k.T / math.sqrt(shape.head_dim)
             if shape.causal:
-                i = torch.arange(rows.start, rows.stop, device=q.device)[:, None]
-                scores.masked_fill_(torch.arange(shape.seq, device=q.device) > i, -math.inf)
+                scores.masked_fill_(j > j[rows, None], -math.inf)
             want = torch.softmax(scores, dim=-1) @ v
-            error = ((got[rows] - want).norm() / want.norm()).item()
-            # NaN compares false with everything; it must not pass for small.
-            worst = math.inf if math.isnan(error) else max(worst, error)
-    return worst
+            errors.append((got[rows] - want).norm() / want.norm())
+            if lse is not None:
+                errors.append((lse[b, h, rows] - scores.logsumexp(dim=-1)).abs().max())
+    # The largest of numbers with a NaN among them is NaN, which passes no limit.
+    return torch.stack(errors).max().item()
 
 
 class Attn:
     """attn's kernel for one shape, compiled by attnc."""
 
-    def __init__(self, shape, arguments):
-        self.name = f"attn {arguments.target}"
+    def __init__(self, shape, target, arguments):
+        self.name = f"attn {target}"
         self.scale = 1 / math.sqrt(shape.head_dim)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "kernel"
             command = [str(arguments.attnc), "compile", *shape.spec(), *arguments.spec]
-            command += ["--target", arguments.target, "--emit", arguments.emit]
-            command += ["--artifact", "-o", str(path)]
+            command += ["--target", target, "--emit", arguments.emit, "--artifact", "-o", str(path)]
+            # A cache of its own, so that the kernel is this compiler's.
+            command += ["--cache-dir", f"{folder}/cache"]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
-                sys.exit(f"bench_forward.py: {' '.join(command)}\n{done.stderr}")
+                raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
             artifact = attn_artifact.read_artifact(path)
         self.function = attn_artifact.Function(artifact, arguments.device)
 
@@ -131,6 +137,9 @@ class Attn:
         wanted = {spec["name"] for spec in self.function.manifest["arguments"]}
         call = self.function.bind(**{name: named[name] for name in named if name in wanted})
         return lambda: call.launch(torch.cuda.current_stream().cuda_stream)
+
+    def results(self, tensors, returned):
+        return tensors.o, tensors.lse
 
     def details(self):
         return {"problem": self.function.manifest["problem"], "kernels": self.function.resources()}
@@ -154,6 +163,9 @@ class Torch:
                 )
 
         return run
+
+    def results(self, tensors, returned):
+        return returned.transpose(1, 2), None
 
     def details(self):
         return {}
@@ -202,51 +214,60 @@ def percentile(samples, fraction):
     return ordered[min(len(ordered) - 1, math.ceil(fraction * len(ordered)) - 1)]
 
 
-def measure(shape, arguments):
-    implementations = [
-        Torch("FA2", SDPBackend.FLASH_ATTENTION, shape),
-        Torch("cuDNN", SDPBackend.CUDNN_ATTENTION, shape),
-    ]
-    if arguments.attnc:
-        implementations.insert(0, Attn(shape, arguments))
+def make_implementations(shape, arguments):
+    """Each a function, since one that cannot be made must not keep the others from running."""
+    makers = {}
+    for target in arguments.target if arguments.attnc else []:
+        makers[f"attn {target}"] = lambda target=target: Attn(shape, target, arguments)
+    makers["FA2"] = lambda: Torch("FA2", SDPBackend.FLASH_ATTENTION, shape)
+    makers["cuDNN"] = lambda: Torch("cuDNN", SDPBackend.CUDNN_ATTENTION, shape)
+    return makers
 
+
+def prepare_checked(implementation, shape, sets):
+    """The graph of one call for each set, after a comparison with float64; and the error."""
+    calls = [implementation.prepare(tensors) for tensors in sets]
+    results = implementation.results(sets[0], calls[0]())
+    torch.cuda.synchronize()
+    error = reference_error(shape, sets[0], *results)
+    if not error <= TOLERANCE[shape.dtype]:
+        raise RuntimeError(
+            f"error {error:.2e} against float64, the limit is {TOLERANCE[shape.dtype]}"
+        )
+    return capture(calls), error
+
+
+def measure(shape, arguments):
     generator = torch.Generator(device=f"cuda:{arguments.device}").manual_seed(arguments.seed)
     l2 = torch.cuda.get_device_properties(arguments.device).L2_cache_size
     sets = [Tensors(shape, generator)]
     while len(sets) < 2 or sum(tensors.bytes() for tensors in sets) < 2 * l2:
         sets.append(Tensors(shape, generator))
 
-    errors, graphs = {}, {}
-    for implementation in implementations:
-        calls = [implementation.prepare(tensors) for tensors in sets]
-        result = calls[0]()
-        torch.cuda.synchronize()
-        o = sets[0].o if result is None else result.transpose(1, 2)
-        error = reference_error(shape, sets[0], o)
-        if not error <= TOLERANCE[shape.dtype]:
-            sys.exit(
-                f"bench_forward.py: {shape.label}: {implementation.name} has relative error "
-                f"{error:.2e} against float64, the limit is {TOLERANCE[shape.dtype]}"
-            )
-        errors[implementation.name] = error
-        graphs[implementation.name] = capture(calls)
+    rows, graphs = {}, {}
+    for name, make in make_implementations(shape, arguments).items():
+        rows[name] = {"implementation": name}
+        try:
+            implementation = make()
+            rows[name] |= implementation.details()
+            graphs[name], rows[name]["error"] = prepare_checked(implementation, shape, sets)
+        except (RuntimeError, attn_artifact.ArtifactError) as error:
+            rows[name]["failure"] = str(error)
+            print(f"FAILED {shape.label}: {name}: {error}", flush=True)
 
     samples = time_interleaved(graphs, len(sets), arguments.rounds, arguments.seed)
-    rows = []
-    for implementation in implementations:
-        name = implementation.name
-        median = statistics.median(samples[name])
-        rows.append(
-            {
-                "implementation": name,
-                "median_us": median,
-                "p95_us": percentile(samples[name], 0.95),
-                "min_us": min(samples[name]),
-                "tflops": shape.flops / median * 1e-6,
-                "relative_error": errors[name],
-                **implementation.details(),
-            }
-        )
+    for name, times in samples.items():
+        median = statistics.median(times)
+        rows[name] |= {
+            "median_us": median,
+            "p95_us": percentile(times, 0.95),
+            "min_us": min(times),
+            "tflops": shape.flops / median * 1e-6,
+        }
+    for row in rows.values():
+        for other in ("FA2", "cuDNN"):
+            if other in samples and "median_us" in row:
+                row[f"speed_vs_{other}"] = rows[other]["median_us"] / row["median_us"]
     return {
         "label": shape.label,
         "shape": {
@@ -256,20 +277,23 @@ def measure(shape, arguments):
         "flops": shape.flops,
         "tensor_sets": len(sets),
         "samples": arguments.rounds,
-        "rows": rows,
+        "rows": list(rows.values()),
     }
 
 
 def print_table(results):
-    print(f"\n{'shape':38} {'kernel':12} {'median us':>10} {'p95 us':>10}", end="")
-    print(f" {'TFLOP/s':>8} {'x FA2':>6}")
+    columns = ["median us", "p95 us", "TFLOP/s", "x FA2", "x cuDNN", "error"]
+    print(f"\n{'shape':32} {'kernel':12}" + "".join(f"{column:>10}" for column in columns))
     for result in results:
-        fa2 = next(row for row in result["rows"] if row["implementation"] == "FA2")
         for row in result["rows"]:
-            ratio = fa2["median_us"] / row["median_us"]
+            keys = ["median_us", "p95_us", "tflops", "speed_vs_FA2", "speed_vs_cuDNN", "error"]
+            formats = [".1f", ".1f", ".1f", ".2f", ".2f", ".1e"]
+            cells = [f"{row[k]:{f}}" if k in row else "-" for k, f in zip(keys, formats)]
+            failed = "  FAILED" if "failure" in row else ""
             print(
-                f"{result['label']:38} {row['implementation']:12} {row['median_us']:10.1f} "
-                f"{row['p95_us']:10.1f} {row['tflops']:8.1f} {ratio:6.2f}"
+                f"{result['label']:32} {row['implementation']:12}"
+                + "".join(f"{cell:>10}" for cell in cells)
+                + failed
             )
 
 
@@ -280,7 +304,9 @@ def parse_arguments():
         epilog="example: benchmarks/bench_forward.py --attnc build/release/bin/attnc --seq 4096",
     )
     parser.add_argument("--attnc", type=Path, help="the compiler (default: PyTorch's kernels only)")
-    parser.add_argument("--target", default="sm_80", help="attnc's target (default: sm_80)")
+    parser.add_argument(
+        "--target", nargs="+", default=["sm_80"], help="attnc's targets (default: sm_80)"
+    )
     parser.add_argument(
         "--emit",
         default="ptx",
@@ -300,7 +326,7 @@ def parse_arguments():
     parser.add_argument(
         "--out",
         type=Path,
-        help="result file (default: benchmarks/results/forward-TARGET-GPU.json)",
+        help="result file (default: benchmarks/results/forward-GPU.json)",
     )
     arguments = parser.parse_args()
     divisors = [("--head-dim", arguments.head_dim, HIDDEN), ("--seq", arguments.seq, TOKENS)]
@@ -320,29 +346,29 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     torch.cuda.set_device(arguments.device)
-    before = environment.manifest(arguments.device, arguments.attnc)
-    results = []
-    for dtype in arguments.dtype:
-        for head_dim in arguments.head_dim:
-            for seq in arguments.seq:
-                for mask in arguments.mask:
-                    shape = Shape(dtype, head_dim, seq, mask == "causal")
-                    print(f"{shape.label} ...", flush=True)
-                    results.append(measure(shape, arguments))
-    gpu = before["gpu"].lower().replace(" ", "-")
-    out = arguments.out or ROOT / "benchmarks/results" / f"forward-{arguments.target}-{gpu}.json"
-    out.parent.mkdir(parents=True, exist_ok=True)
     report = {
         "benchmark": "forward",
         "command": sys.argv[1:],
-        "manifest": before,
-        "gpu_after": environment.gpu_state(arguments.device),
-        "results": results,
+        "manifest": environment.manifest(arguments.device, arguments.attnc),
+        "results": [],
     }
-    out.write_text(json.dumps(report, indent=1) + "\n")
+    gpu = report["manifest"]["gpu"].lower().replace(" ", "-")
+    out = arguments.out or ROOT / "benchmarks/results" / f"forward-{gpu}.json"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    results = report["results"]
+    for dtype, head_dim, seq, mask in itertools.product(
+        arguments.dtype, arguments.head_dim, arguments.seq, arguments.mask
+    ):
+        shape = Shape(dtype, head_dim, seq, mask == "causal")
+        print(f"{shape.label} ...", flush=True)
+        results.append(measure(shape, arguments))
+        report["gpu_after"] = environment.gpu_state(arguments.device)
+        # After every shape, so that a fault on the device leaves what was measured before it.
+        out.write_text(json.dumps(report, indent=1) + "\n")
     print_table(results)
     print(f"\nwritten: {out}")
+    return 1 if any("failure" in row for result in results for row in result["rows"]) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

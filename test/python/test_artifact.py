@@ -9,6 +9,7 @@ import struct
 import attn_artifact
 import numpy as np
 import pytest
+from attnc import attnc
 
 MANIFEST = {
     "schema": 1,
@@ -188,3 +189,23 @@ def test_workspaces_follow_the_arguments(cuda):
     [(_, _, _, _, words, scale)] = cuda.launches
     assert words == [made[0].data_ptr(), made[0].data_ptr(), 0, 2, 8, 8, 1]
     assert scale == 2.0
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_artifact_of_the_compiler(cuda, tmp_path, target):
+    path, cache = tmp_path / "kernel.attn", tmp_path / "cache"
+    words = ["dtype=f32", "head_dim=8", "heads_q=4", "mask=causal", "split_kv=3"]
+    flags = ["--target", target, "--emit", "ptx", "--artifact", "-o", path, "--cache-dir", cache]
+    done = attnc("compile", *words, *flags)
+    assert done.returncode == 0, done.stderr
+    artifact = attn_artifact.read_artifact(path)
+    assert f".target {target}".encode() in artifact.payload
+    function = attn_artifact.Function(artifact, driver=attn_artifact.Driver(cuda))
+    function._allocate = lambda workspace, values: tensor(
+        *(attn_artifact.evaluate(size, values) for size in workspace["shape"])
+    )
+    q, k, v, o = tensor(2, 100, 4, 8), *(tensor(2, 9, 4, 8) for _ in range(2)), tensor(2, 100, 4, 8)
+    function.bind(q=q, k=k, v=v, o=o, lse=tensor(2, 4, 100), scale=0.5).launch(0)
+    assert len(cuda.launches) == len(artifact.manifest["kernels"]) == 2
+    for kernel in artifact.manifest["kernels"]:
+        assert f".entry {kernel['name']}(".encode() in artifact.payload

@@ -39,30 +39,44 @@ def test_benchmark_needs_pytorch():
     assert "needs PyTorch" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.fixture
-def attnc(tmp_path):
-    """A compiler that fails on soft-cap 5, prints nonsense for 71 heads and is content otherwise."""
-    path = tmp_path / "attnc"
-    path.write_text(
-        "#!/bin/sh\n"
-        'case " $* " in\n'
-        "  *' softcap=5 '*) echo 'too much' >&2; exit 1 ;;\n"
-        "  *' heads_q=71 '*) echo nonsense ;;\n"
-        "  *) echo '{}' ;;\n"
-        "esac\n"
-    )
-    path.chmod(0o755)
-    return path
+ATTNC = """#!{python}
+import json, sys
+# Fails on soft-cap 5, dies at 71 heads, prints nonsense for ALiBi and is content otherwise.
+for line in open(sys.argv[sys.argv.index("--batch") + 1]):
+    request = json.loads(line)
+    if request.get("heads_q") == 71:
+        sys.exit("lost")
+    if request.get("alibi"):
+        print("nonsense", flush=True)
+    elif request.get("softcap") == 5:
+        print(json.dumps({{"passed": False, "message": "too much"}}), flush=True)
+    else:
+        print(json.dumps({{"passed": True}}), flush=True)
+"""
 
 
-def test_check_gpu_counts_failures(attnc, tmp_path):
+def test_check_gpu_counts_failures(tmp_path):
+    attnc = tmp_path / "attnc"
+    attnc.write_text(ATTNC.format(python=sys.executable))
+    attnc.chmod(0o755)
     command = [ROOT / "scripts/check-gpu", "--attnc", attnc, "--only", "checks"]
+    command += ["--classes", "masks", "groups", "--jobs", 2]
     done = run(*command, "--out", tmp_path / "out")
     assert done.returncode == 1
-    results = json.loads((tmp_path / "out" / "checks.json").read_text())
-    failed = [result for result in results if not result["passed"]]
-    assert {result["message"] for result in failed} == {"too much", "attnc printed no JSON"}
-    assert f"{len(results) - len(failed)} of {len(results)} checks passed" in done.stdout
+    report = json.loads((tmp_path / "out" / "checks.json").read_text())
+    failed = {}
+    for result in report["results"]:
+        if not result["passed"]:
+            failed.setdefault(result["failure"], []).append(result["request"])
+    assert set(failed) == {
+        "too much", "attnc printed no JSON: nonsense", "exit code 1 without an answer: lost"
+    }
+    assert all(request["softcap"] == 5 for request in failed["too much"])
+    # One failure costs no other check.
+    count = report["checks"]
+    assert len(report["results"]) == count
+    assert report["passed"] == count - sum(map(len, failed.values()))
+    assert f"{report['passed']} of {count} checks passed" in done.stdout
 
 
 def test_check_gpu_without_compiler(tmp_path):
@@ -73,5 +87,5 @@ def test_check_gpu_without_compiler(tmp_path):
 
 def test_check_gpu_names_existing_files():
     done = run(ROOT / "scripts/check-gpu", "--list")
-    files = [word for word in done.stdout.split() if word.endswith(".npy")]
+    files = [word.split("=")[1] for word in done.stdout.split() if word.endswith(".npy")]
     assert files and all(os.path.exists(name) for name in files)
