@@ -25,7 +25,8 @@ struct ConvertAttnToCPU : attn::impl::ConvertAttnToCPUBase<ConvertAttnToCPU> {
 
   void runOnOperation() override {
     if (!llvm::is_contained({4u, 8u, 16u}, vectorWidth.getValue())) {
-      getOperation().emitError() << "expected vector-width to be 4, 8 or 16, got " << vectorWidth;
+      getOperation().emitError() << "expected vector-width to be 4, 8 or 16, got "
+                                 << vectorWidth.getValue();
       return signalPassFailure();
     }
     for (func::FuncOp func : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {

@@ -55,6 +55,21 @@ static Value emitSoftcap(ImplicitLocOpBuilder &b, Value s, float cap) {
   return arith::MulFOp::create(b, constant(cap), math::TanhOp::create(b, ratio));
 }
 
+/// A copy of an op of a score region, with attn.softcap, also in regions of its own, written
+/// out.
+static void cloneScalar(ImplicitLocOpBuilder &b, Operation &op, IRMapping &scalars) {
+  Operation *copy = b.clone(op, scalars);
+  copy->walk([&](SoftcapOp softcap) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(softcap);
+    Value capped = emitSoftcap(b, softcap.getScore(), softcap.getCap().convertToFloat());
+    if (softcap == copy)
+      scalars.map(op.getResult(0), capped);
+    softcap.getResult().replaceAllUsesWith(capped);
+    softcap.erase();
+  });
+}
+
 /// The region on one vector of scores; what does not vary stays scalar.
 Value KernelEmitter::mapVector(MapScoresOp op, Value scores, Value row, Value keys,
                                const llvm::DenseSet<Value> &varying) {
@@ -70,11 +85,7 @@ Value KernelEmitter::mapVector(MapScoresOp op, Value scores, Value row, Value ke
   };
   for (Operation &inner : region.without_terminator()) {
     if (llvm::none_of(inner.getResults(), [&](Value v) { return varying.contains(v); })) {
-      if (auto softcap = dyn_cast<SoftcapOp>(inner))
-        scalars.map(softcap.getResult(), emitSoftcap(b, scalars.lookupOrDefault(softcap.getScore()),
-                                                     softcap.getCap().convertToFloat()));
-      else
-        b.clone(inner, scalars);
+      cloneScalar(b, inner, scalars);
       continue;
     }
     if (auto softcap = dyn_cast<SoftcapOp>(inner)) {
@@ -99,22 +110,14 @@ Value KernelEmitter::mapScalar(MapScoresOp op, Value score, Value row, Value key
   Block &region = op.getBody().front();
   IRMapping scalars = mapping;
   scalars.map(region.getArguments(), ValueRange{score, row, key});
-  for (Operation &inner : region.without_terminator()) {
-    if (auto softcap = dyn_cast<SoftcapOp>(inner))
-      scalars.map(softcap.getResult(), emitSoftcap(b, scalars.lookupOrDefault(softcap.getScore()),
-                                                   softcap.getCap().convertToFloat()));
-    else
-      b.clone(inner, scalars);
-  }
+  for (Operation &inner : region.without_terminator())
+    cloneScalar(b, inner, scalars);
   return scalars.lookupOrDefault(cast<YieldOp>(region.getTerminator()).getValue());
 }
 
 /// result[r, c] = region(scores[r, c] scale, row + r, key + c)
 LogicalResult KernelEmitter::emitOp(MapScoresOp op) {
   Block &region = op.getBody().front();
-  for (Operation &inner : region.without_terminator())
-    if (isa<AttnDialect>(inner.getDialect()) && !isa<SoftcapOp>(inner))
-      return inner.emitOpError() << "cannot be run on the CPU in a score region of a tile program";
   llvm::DenseSet<Value> varying = findVarying(region);
   bool byVectors = isVectorizable(region, varying);
   SmallVector<TileBuffer, 2> from = buffersOf(op.getScores());
@@ -154,7 +157,7 @@ LogicalResult KernelEmitter::emitOp(MapScoresOp op) {
 /// Key j is below the end of the keys and the mask keeps (i, j). All values are scalars, or
 /// all are vectors.
 static Value emitKeep(MaskScoresOp op, MaskContext &ctx, Value i, Value j) {
-  Value inside = ctx.lessEqual(ctx.add(j, ctx.constant(1)), ctx.seqLenKV);
+  Value inside = ctx.lessEqual(j, ctx.sub(ctx.seqLenKV, ctx.constant(1)));
   if (op.getMask().keepsAll())
     return inside;
   return ctx.logicalAnd(inside, op.getMask().predicate(ctx, i, j));
