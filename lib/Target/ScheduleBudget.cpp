@@ -122,9 +122,11 @@ static std::string checkKeySplit(const ProblemFacts &facts, ScheduleAttr schedul
 static std::string checkShared(const TargetInfo &target, const SharedMemoryUse &use) {
   if (use.total() <= target.sharedBytesPerCta)
     return {};
+  std::string probabilities = use.p ? llvm::formatv("P {0}, ", use.p).str() : "";
   return llvm::formatv("shared memory: expected at most {0} bytes, got {1} (Q {2}, K {3}, V {4}, "
-                       "epilogue {5}); reduce q_tile, kv_tile or stages",
-                       target.sharedBytesPerCta, use.total(), use.q, use.k, use.v, use.epilogue);
+                       "{5}epilogue {6}); reduce q_tile, kv_tile or stages",
+                       target.sharedBytesPerCta, use.total(), use.q, use.k, use.v, probabilities,
+                       use.epilogue);
 }
 
 /// Only for mma: the generic path spills what does not fit rather than refuse.

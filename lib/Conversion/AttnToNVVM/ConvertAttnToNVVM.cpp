@@ -51,16 +51,28 @@ static void addTileConversions(TypeConverter &converter) {
       [](PipeType pipe) -> Type { return IntegerType::get(pipe.getContext(), 32); });
 }
 
-/// Every tile must have a layout that its shape fits; says which does not.
-static LogicalResult verifyLayouts(scf::ForallOp forall) {
-  auto check = [](Operation *op, Type type) -> LogicalResult {
+/// Every tile, state and pipe must have a layout, of the schedule's warps and one that its
+/// shape fits; says which does not.
+static LogicalResult verifyLayouts(scf::ForallOp forall, int64_t warps) {
+  auto check = [&](Operation *op, Type type) -> LogicalResult {
+    Attribute layout;
     auto tile = dyn_cast<TileType>(type);
-    if (!tile)
+    if (tile)
+      layout = tile.getLayout();
+    else if (auto state = dyn_cast<SoftmaxStateType>(type))
+      layout = state.getLayout();
+    else if (auto pipe = dyn_cast<PipeType>(type))
+      layout = pipe.getTile().getLayout();
+    else
       return success();
-    if (!tile.getLayout())
-      return op->emitOpError() << "has a tile without a layout: " << tile
+    if (!layout)
+      return op->emitOpError() << "has a value without a layout: " << type
                                << "; run attn-assign-layouts first";
-    if (!isa<FragmentLayoutAttr>(tile.getLayout()))
+    auto fragment = dyn_cast<FragmentLayoutAttr>(layout);
+    if (fragment && fragment.getWarps() != warps)
+      return op->emitOpError() << "is laid out for " << fragment.getWarps()
+                               << " warps, expected the " << warps << " of the schedule";
+    if (!fragment || !tile)
       return success();
     if (std::string misfit = FragmentMap::explainMisfit(tile); !misfit.empty())
       return op->emitOpError() << "does not fit mma fragments: " << misfit
@@ -145,9 +157,9 @@ private:
     if (!smemBytes)
       return forall.emitOpError() << "has no " << kSmemBytesAttr
                                   << "; run attn-allocate-smem first";
-    if (failed(verifyLayouts(forall)))
-      return failure();
     auto schedule = forall->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+    if (failed(verifyLayouts(forall, schedule.getWarps())))
+      return failure();
     int64_t threads = schedule.getWarps() * kWarpSize;
     auto alignment = forall->getAttrOfType<IntegerAttr>(kAlignmentAttr);
     Builder b(func.getContext());

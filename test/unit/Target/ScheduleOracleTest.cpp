@@ -40,6 +40,9 @@ bool fitsGpu(const TargetInfo &target, ScheduleAttr s, const ProblemText &text) 
   int64_t tiles = tileBytes(s.getQTile(), text.headDimQK, bytes) +
                   s.getStages() * (tileBytes(s.getKvTile(), text.headDimQK, bytes) +
                                    tileBytes(s.getKvTile(), text.headDimV, bytes));
+  // Products without tensor cores read P from shared memory, in the type of the tensors.
+  if (s.getInstruction() == Instruction::Fma)
+    tiles += tileBytes(s.getQTile(), s.getKvTile(), bytes);
   int64_t epilogue = bytes == 4 ? 0 : tileBytes(s.getQTile(), text.headDimV, bytes);
   bool shared = std::max(tiles, epilogue) <= target.sharedBytesPerCta;
   int64_t registers = rows * padded(text.headDimV) / 32 + rows * keys / 32 +

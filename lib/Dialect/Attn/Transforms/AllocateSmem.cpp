@@ -46,6 +46,24 @@ static int64_t scratchBytes(Operation *op) {
   return 0;
 }
 
+/// The sizes come from the layouts; says which op lacks one.
+static LogicalResult verifyLayouts(scf::ForallOp forall) {
+  auto lacksLayout = [](Type type) {
+    if (auto pipe = dyn_cast<PipeType>(type))
+      return !pipe.getTile().getLayout();
+    auto tile = dyn_cast<TileType>(type);
+    return tile && !tile.getLayout();
+  };
+  auto result = forall.walk([&](Operation *op) -> WalkResult {
+    for (Type type : op->getResultTypes())
+      if (lacksLayout(type))
+        return op->emitOpError() << "has a tile without a layout: " << type
+                                 << "; run attn-assign-layouts first";
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 static void allocate(scf::ForallOp forall) {
   Builder b(forall.getContext());
   int64_t used = 0, scratch = 0;
@@ -72,10 +90,16 @@ namespace {
 
 struct AllocateSmem : attn::impl::AttnAllocateSmemBase<AllocateSmem> {
   void runOnOperation() override {
-    getOperation().walk([](scf::ForallOp forall) {
-      if (forall->hasAttr(kScheduleAttr))
-        allocate(forall);
+    auto result = getOperation().walk([](scf::ForallOp forall) {
+      if (!forall->hasAttr(kScheduleAttr))
+        return WalkResult::advance();
+      if (failed(verifyLayouts(forall)))
+        return WalkResult::interrupt();
+      allocate(forall);
+      return WalkResult::advance();
     });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 };
 

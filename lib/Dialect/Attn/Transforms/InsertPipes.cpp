@@ -46,6 +46,9 @@ public:
     SmallVector<KVPass> passes;
     if (failed(collectPasses(passes)))
       return failure();
+    if (!passes.empty() && !alignment)
+      return forall.emitOpError() << "has no " << kAlignmentAttr
+                                  << ", the bytes that addresses of tensors are multiples of";
     for (KVPass &pass : passes)
       if (failed(insertPipes(pass)))
         return failure();
@@ -186,8 +189,8 @@ LogicalResult PipeInserter::insertPipes(KVPass &pass) {
   for (auto [loop, loads] : llvm::zip(pass.loops, pass.loads)) {
     b.setInsertionPointToStart(loop.getBody());
     Value key = loop.getInductionVar();
-    Value iteration = b.createOrFold<arith::DivUIOp>(
-        loc, b.createOrFold<arith::SubIOp>(loc, key, lower), step);
+    Value iteration =
+        b.createOrFold<arith::DivUIOp>(loc, b.createOrFold<arith::SubIOp>(loc, key, lower), step);
     for (auto [p, load] : llvm::enumerate(loads)) {
       b.setInsertionPoint(load);
       // Groups younger than this tile's: all tiles ahead, one for each pipe.
@@ -210,8 +213,7 @@ LogicalResult PipeInserter::insertPipes(KVPass &pass) {
         b.setInsertionPointAfter(lastUser);
         ahead = 1;
       }
-      Value aheadIteration =
-          b.createOrFold<arith::AddIOp>(loc, iteration, constant(loc, ahead));
+      Value aheadIteration = b.createOrFold<arith::AddIOp>(loc, iteration, constant(loc, ahead));
       Value row = b.createOrFold<arith::AddIOp>(
           loc, key, b.createOrFold<arith::MulIOp>(loc, step, constant(loc, ahead)));
       startCopy(pipes[previous], aheadIteration, row, upper, /*synced=*/!refillNeedsBarrier);

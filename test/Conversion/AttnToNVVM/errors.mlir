@@ -1,0 +1,69 @@
+// RUN: attn-opt %s -split-input-file -verify-diagnostics -convert-attn-to-nvvm
+
+func.func @no_bytes(%n: index) {
+  // expected-error @below {{'scf.forall' op has no attn.smem_bytes; run attn-allocate-smem first}}
+  scf.forall (%i) in (%n) {
+  } {attn.schedule = #attn.schedule<>}
+  return
+}
+
+// -----
+
+func.func @two_loops(%n: index) {
+  // expected-error @below {{'scf.forall' op expected one loop over CTAs in a function; run attn-outline-kernels first}}
+  scf.forall (%i) in (%n) {
+  } {attn.schedule = #attn.schedule<>, attn.smem_bytes = 0 : i64}
+  scf.forall (%i) in (%n) {
+  } {attn.schedule = #attn.schedule<>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @no_layout(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.fill' op has a value without a layout: '!attn.tile<64x64xf32>'; run attn-assign-layouts first}}
+    %t = attn.fill 0.0 : !attn.tile<64x64xf32>
+  } {attn.schedule = #attn.schedule<>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @no_layout_of_state(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.softmax_init' op has a value without a layout: '!attn.softmax_state<64>'; run attn-assign-layouts first}}
+    %t = attn.softmax_init : !attn.softmax_state<64>
+  } {attn.schedule = #attn.schedule<>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @no_layout_of_pipe(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.pipe_create' op has a value without a layout: '!attn.pipe<<64x64xf16>, stages = 1>'; run attn-assign-layouts first}}
+    %t = attn.pipe_create offset = 0 : !attn.pipe<!attn.tile<64x64xf16>, stages = 1>
+  } {attn.schedule = #attn.schedule<>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @rows_of_warps(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.fill' op does not fit mma fragments: expected a multiple of 64 rows (16 for each of 4 warps), got 32; change q_tile, kv_tile or warps of the schedule}}
+    %t = attn.fill 0.0 : !attn.tile<32x64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+  } {attn.schedule = #attn.schedule<q_tile = 32>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @other_warps(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.fill' op is laid out for 4 warps, expected the 2 of the schedule}}
+    %t = attn.fill 0.0 : !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+  } {attn.schedule = #attn.schedule<warps = 2>, attn.smem_bytes = 0 : i64}
+  return
+}
