@@ -102,8 +102,7 @@ void ProblemBuilder::buildScore(ForwardOp op, Value slopes) {
   // s' = cap tanh(s / cap) - slope[h] |i + seq_len_kv - seq_len_q - j|
   Value score = block->getArgument(0);
   if (spec.softcap)
-    score = SoftcapOp::create(b, loc, score,
-                              b.getF32FloatAttr(static_cast<float>(*spec.softcap)));
+    score = SoftcapOp::create(b, loc, score, b.getF32FloatAttr(static_cast<float>(*spec.softcap)));
   if (slopes)
     score = AlibiOp::create(b, loc, score, slopes, block->getArgument(2), block->getArgument(3),
                             block->getArgument(4));
@@ -118,11 +117,11 @@ OwningOpRef<ModuleOp> ProblemBuilder::build() {
   constexpr int64_t any = ShapedType::kDynamic;
   int64_t seqQ = spec.phase == Phase::Decode ? 1 : any;
   Type in = elementType(spec.dtype), f32 = b.getF32Type();
-  SmallVector<Type> types{stridedType({any, seqQ, *spec.headsQ, *spec.headDim}, in),
-                          stridedType({any, any, *spec.headsKV, *spec.headDim}, in),
-                          stridedType({any, any, *spec.headsKV, *spec.headDimV}, in),
-                          stridedType({any, seqQ, *spec.headsQ, *spec.headDimV},
-                                      elementType(*spec.out))};
+  SmallVector<Type> types{
+      stridedType({any, seqQ, *spec.headsQ, *spec.headDim}, in),
+      stridedType({any, any, *spec.headsKV, *spec.headDim}, in),
+      stridedType({any, any, *spec.headsKV, *spec.headDimV}, in),
+      stridedType({any, seqQ, *spec.headsQ, *spec.headDimV}, elementType(*spec.out))};
   if (spec.lse)
     types.push_back(stridedType({any, *spec.headsQ, seqQ}, f32));
   if (spec.alibi)

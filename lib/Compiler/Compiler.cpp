@@ -18,8 +18,7 @@ rt::Expected<Compiler> Compiler::create(CompileOptions options) {
   if (!target)
     return rt::fail(rt::ErrorCode::BadInput, unknownTargetMessage(options.target));
   if (!llvm::is_contained({0u, 4u, 8u, 16u}, options.vectorWidth))
-    return rt::fail(rt::ErrorCode::BadInput, "vector width " +
-                                                 std::to_string(options.vectorWidth) +
+    return rt::fail(rt::ErrorCode::BadInput, "vector width " + std::to_string(options.vectorWidth) +
                                                  ": expected 4, 8 or 16");
   return Compiler(std::move(options), *target);
 }
@@ -95,8 +94,7 @@ rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &
   if (!kernel)
     return rt::fail(rt::ErrorCode::Internal, llvm::toString(kernel.takeError()));
   session->dropModule();
-  return std::make_unique<HostProgram>(std::move(manifest), std::move(*kernel),
-                                       std::move(session));
+  return std::make_unique<HostProgram>(std::move(manifest), std::move(*kernel), std::move(session));
 }
 
 //===----------------------------------------------------------------------===//

@@ -90,8 +90,7 @@ static rt::Status checkPinnedAlgorithm(const KernelSpec &spec) {
   if (spec.out != rt::ElementType::F32 || !spec.lse)
     return bad("algorithm=fa1: keeps its running result in o and lse, so expected out=f32 and "
                "lse=true, got out=" +
-               valueText(*spec.out) + " and lse=" + valueText(spec.lse) +
-               "; or use algorithm=fa2");
+               valueText(*spec.out) + " and lse=" + valueText(spec.lse) + "; or use algorithm=fa2");
   if (spec.pins.splitKV.value_or(1) > 1)
     return bad("split_kv=" + valueText(*spec.pins.splitKV) +
                ": expected split_kv=1 with algorithm=fa1; or use algorithm=fa2");
@@ -99,8 +98,9 @@ static rt::Status checkPinnedAlgorithm(const KernelSpec &spec) {
 }
 
 rt::Expected<KernelSpec> attn::canonicalize(KernelSpec spec) {
-  for (auto [key, value] : {std::pair<StringRef, std::optional<int64_t> &>{"head_dim", spec.headDim},
-                            {"heads_q", spec.headsQ}})
+  for (auto [key, value] :
+       {std::pair<StringRef, std::optional<int64_t> &>{"head_dim", spec.headDim},
+        {"heads_q", spec.headsQ}})
     if (!value)
       return bad(("missing " + key + ": add " + key + "=N").str());
   spec.headDimV = spec.headDimV.value_or(*spec.headDim);
@@ -147,8 +147,8 @@ rt::Expected<RunShape> attn::canonicalize(RunShape shape, const KernelSpec &spec
   if (spec.phase == Phase::Decode) {
     shape.seqQ = shape.seqQ.value_or(1);
     if (*shape.seqQ != 1)
-      return bad(formatv("seq_q={0}: expected 1 with phase=decode; use phase=prefill",
-                         *shape.seqQ));
+      return bad(
+          formatv("seq_q={0}: expected 1 with phase=decode; use phase=prefill", *shape.seqQ));
     if (!shape.seqKV)
       return bad("missing seq_kv: add seq_kv=N");
   }

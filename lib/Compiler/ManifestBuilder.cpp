@@ -28,9 +28,12 @@ static std::string print(Type type) {
 
 /// What each argument is to the op: the name by which a caller passes it.
 static std::string argumentName(ForwardOp op, BlockArgument argument) {
-  for (auto [name, value] :
-       {std::pair<StringRef, Value>{"q", op.getQ()}, {"k", op.getK()}, {"v", op.getV()},
-        {"o", op.getO()}, {"lse", op.getLse()}, {"scale", op.getScale()}})
+  for (auto [name, value] : {std::pair<StringRef, Value>{"q", op.getQ()},
+                             {"k", op.getK()},
+                             {"v", op.getV()},
+                             {"o", op.getO()},
+                             {"lse", op.getLse()},
+                             {"scale", op.getScale()}})
     if (value == argument)
       return name.str();
   for (Operation *user : argument.getUsers())
@@ -73,14 +76,16 @@ static rt::Expected<rt::ArgumentSpec> describeArgument(ForwardOp op, BlockArgume
     if (std::optional<rt::ArgumentKind> kind = scalarKind(type))
       return rt::ArgumentSpec::scalar(name, *kind);
     return rt::fail(rt::ErrorCode::BadInput,
-                    "argument '" + name + "': expected a memref, f32, f64, i32, i64 or index, got " +
-                        print(type));
+                    "argument '" + name +
+                        "': expected a memref, f32, f64, i32, i64 or index, got " + print(type));
   }
   std::optional<rt::ElementType> element = rt::parseElementType(print(memref.getElementType()));
   if (!element || !hasPassableLayout(memref))
     return rt::fail(rt::ErrorCode::BadInput,
-                    "argument '" + name + "': expected a memref with run-time strides, the last "
-                    "one 1, and offset 0, got " + print(type));
+                    "argument '" + name +
+                        "': expected a memref with run-time strides, the last "
+                        "one 1, and offset 0, got " +
+                        print(type));
   std::vector<int64_t> shape;
   for (int64_t size : memref.getShape())
     shape.push_back(ShapedType::isDynamic(size) ? rt::kDynamic : size);
@@ -229,8 +234,8 @@ rt::Status attn::readKernels(ModuleOp module, rt::Manifest &manifest) {
     auto schedule = loop->getAttrOfType<ScheduleAttr>(kScheduleAttr);
     auto shared = loop->getAttrOfType<IntegerAttr>(kSmemBytesAttr);
     if (!schedule || !shared)
-      return rt::fail(rt::ErrorCode::Internal, "kernel '" + kernel.name +
-                                                   "' has no schedule or no shared memory size");
+      return rt::fail(rt::ErrorCode::Internal,
+                      "kernel '" + kernel.name + "' has no schedule or no shared memory size");
     kernel.threads = static_cast<int32_t>(schedule.getWarps()) * kWarpThreads;
     kernel.dynamicSharedBytes = shared.getInt();
     for (int32_t i = 0; i < static_cast<int32_t>(function.getNumArguments()); ++i)

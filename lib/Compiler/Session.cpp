@@ -20,8 +20,7 @@ static DialectRegistry makeRegistry() {
 }
 
 Session::Session(const CompileOptions &options, const TargetInfo &target)
-    : options(options), target(target),
-      context(makeRegistry(), MLIRContext::Threading::DISABLED),
+    : options(options), target(target), context(makeRegistry(), MLIRContext::Threading::DISABLED),
       handler(&context, [this](Diagnostic &diagnostic) { diagnose(diagnostic); }) {
   // A whole module in every message would hide what it says.
   context.printOpOnDiagnostic(false);

@@ -146,8 +146,7 @@ static rt::Status readWindow(const Settings &settings, KernelSpec &spec) {
     if (status)
       status = parseValue(key, right, spec.windowRight.emplace());
     if (!status)
-      return badValue(kWindow, *text,
-                      "LEFT,RIGHT, two integers of at least -1 (-1 is unlimited)");
+      return badValue(kWindow, *text, "LEFT,RIGHT, two integers of at least -1 (-1 is unlimited)");
     return {};
   }
   int64_t keys;
@@ -201,8 +200,7 @@ static rt::Expected<ParsedSpec> read(const Settings &settings, ShapeWords shapeW
   return parsed;
 }
 
-rt::Expected<ParsedSpec> attn::parseSpec(llvm::ArrayRef<std::string> words,
-                                         ShapeWords shapeWords) {
+rt::Expected<ParsedSpec> attn::parseSpec(llvm::ArrayRef<std::string> words, ShapeWords shapeWords) {
   if (words.empty())
     return bad("no problem given: expected key=value words or a .json file, for example "
                "dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 mask=causal");

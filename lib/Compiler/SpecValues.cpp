@@ -32,9 +32,9 @@ template <> Spellings<KVKind> spellings() { return {{"dense", KVKind::Dense}}; }
 
 template <> Spellings<rt::ElementType> spellings() {
   using rt::ElementType;
-  return {{"f32", ElementType::F32},   {"bf16", ElementType::BF16},
-          {"f16", ElementType::F16},   {"fp32", ElementType::F32},
-          {"fp16", ElementType::F16},  {"float32", ElementType::F32},
+  return {{"f32", ElementType::F32},     {"bf16", ElementType::BF16},
+          {"f16", ElementType::F16},     {"fp32", ElementType::F32},
+          {"fp16", ElementType::F16},    {"float32", ElementType::F32},
           {"float16", ElementType::F16}, {"bfloat16", ElementType::BF16}};
 }
 

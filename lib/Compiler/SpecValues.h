@@ -50,8 +50,7 @@ rt::Status parseValue(const SpecKey &key, llvm::StringRef text, E &value) {
     }
     names.push_back(name);
   }
-  return badValue(key.name, text,
-                  "one of " + llvm::join(names, ", ") + didYouMean(text, names));
+  return badValue(key.name, text, "one of " + llvm::join(names, ", ") + didYouMean(text, names));
 }
 
 template <class T>

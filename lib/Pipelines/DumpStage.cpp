@@ -30,8 +30,8 @@ static bool writeFile(ModuleOp module, StringRef directory, const Twine &name, S
     file.clear_error();
   }
   if (error)
-    emitError(module.getLoc())
-        << "--attn-dump-stages: cannot write '" << path << "': " << error.message();
+    emitError(module.getLoc()) << "--attn-dump-stages: cannot write '" << path
+                               << "': " << error.message();
   return !error;
 }
 
@@ -64,8 +64,8 @@ struct DumpPTX : PassWrapper<DumpPTX, OperationPass<ModuleOp>> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
     FailureOr<std::string> ptx = emitPTX(getOperation(), {target.name, target.minPtxVersion});
-    if (failed(ptx) || !writeFile(getOperation(), directory,
-                                  Twine(allStages().size() + 1) + "-emit.ptx", *ptx))
+    if (failed(ptx) ||
+        !writeFile(getOperation(), directory, Twine(allStages().size() + 1) + "-emit.ptx", *ptx))
       signalPassFailure();
   }
 

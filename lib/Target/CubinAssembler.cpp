@@ -90,7 +90,8 @@ rt::Expected<Assembler> Assembler::find(StringRef given) {
       path = llvm::sys::findProgramByName("ptxas", {folder});
   if (!path)
     return rt::fail(rt::ErrorCode::Unavailable,
-                    "found no ptxas in PATH or " + llvm::join(std::begin(kCudaFolders), std::end(kCudaFolders), ", ") +
+                    "found no ptxas in PATH or " +
+                        llvm::join(std::begin(kCudaFolders), std::end(kCudaFolders), ", ") +
                         "; install the CUDA toolkit, name one with --ptxas, or emit ptx, which the "
                         "driver assembles");
   if (!llvm::sys::fs::can_execute(*path))

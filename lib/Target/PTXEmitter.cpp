@@ -45,9 +45,8 @@ static void initializeNVPTX() {
   (void)initialized;
 }
 
-static std::unique_ptr<llvm::TargetMachine> createTargetMachine(ModuleOp module,
-                                                                const llvm::Triple &triple,
-                                                                const PTXOptions &options) {
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(ModuleOp module, const llvm::Triple &triple, const PTXOptions &options) {
   std::string message;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target) {
@@ -117,8 +116,7 @@ FailureOr<std::string> attn::emitPTX(ModuleOp module, const PTXOptions &options)
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager codegen;
-  if (machine->addPassesToEmitFile(codegen, stream, nullptr,
-                                   llvm::CodeGenFileType::AssemblyFile)) {
+  if (machine->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
     module.emitError() << "the NVPTX backend of this LLVM cannot emit PTX text";
     return failure();
   }

@@ -19,7 +19,9 @@ int attn::reportError(const rt::Error &error) {
   return exitCode(error.code);
 }
 
-void attn::printRemark(const std::string &text) { llvm::errs() << "attnc: remark: " << text << "\n"; }
+void attn::printRemark(const std::string &text) {
+  llvm::errs() << "attnc: remark: " << text << "\n";
+}
 
 void attn::printJson(const llvm::json::Value &value) { llvm::outs() << value << "\n"; }
 
@@ -79,8 +81,7 @@ rt::Status attn::writeOutput(const std::string &path, llvm::StringRef bytes) {
     file.clear_error();
   }
   if (error)
-    return rt::fail(rt::ErrorCode::BadInput,
-                    "-o " + path + ": cannot write: " + error.message());
+    return rt::fail(rt::ErrorCode::BadInput, "-o " + path + ": cannot write: " + error.message());
   return {};
 }
 
@@ -130,8 +131,8 @@ int attn::runAttnc(Words arguments) {
       return command.run(arguments.drop_front());
     names.push_back(command.name);
   }
-  return reportError({rt::ErrorCode::BadInput, ("unknown command '" + name +
-                                                "': expected one of " + llvm::join(names, ", "))
-                                                       .str() +
-                                                   didYouMean(name, names)});
+  return reportError(
+      {rt::ErrorCode::BadInput,
+       ("unknown command '" + name + "': expected one of " + llvm::join(names, ", ")).str() +
+           didYouMean(name, names)});
 }

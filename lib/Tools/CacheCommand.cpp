@@ -38,8 +38,8 @@ static CommandSyntax makeSyntax(CacheFlags &flags) {
           {textFlag("cache-dir", "DIR",
                     "kernel cache (default: $ATTN_CACHE_DIR, $XDG_CACHE_HOME/attn, ~/.cache/attn)",
                     flags.cacheDir),
-           numberFlag("max-bytes", "bytes that prune leaves (default: 1073741824)",
-                      flags.maxBytes, 0, INT64_MAX),
+           numberFlag("max-bytes", "bytes that prune leaves (default: 1073741824)", flags.maxBytes,
+                      0, INT64_MAX),
            switchFlag("json", "print JSON", flags.json)},
           "",
           "attnc cache prune --max-bytes 100000000"};

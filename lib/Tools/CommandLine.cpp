@@ -75,9 +75,9 @@ static rt::Expected<const Flag *> findFlag(const CommandSyntax &syntax, StringRe
   }
   std::string hint = didYouMean(name, names);
   return bad("--" + name + ": unknown flag" +
-             (hint.empty() ? "; " + syntax.usage.substr(0, syntax.usage.find(' ', 6)) +
-                                 " --help lists them"
-                           : hint));
+             (hint.empty()
+                  ? "; " + syntax.usage.substr(0, syntax.usage.find(' ', 6)) + " --help lists them"
+                  : hint));
 }
 
 rt::Expected<ParsedWords> attn::parseCommandLine(const CommandSyntax &syntax,

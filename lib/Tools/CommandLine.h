@@ -29,8 +29,7 @@ struct Flag {
 /// Flags that set a variable.
 Flag switchFlag(std::string name, std::string help, bool &variable);
 Flag textFlag(std::string name, std::string valueName, std::string help, std::string &variable);
-Flag numberFlag(std::string name, std::string help, uint64_t &variable, uint64_t min,
-                uint64_t max);
+Flag numberFlag(std::string name, std::string help, uint64_t &variable, uint64_t min, uint64_t max);
 /// One of a few words; `choices[i]` sets the variable to i.
 Flag choiceFlag(std::string name, std::string help, std::vector<std::string> choices,
                 size_t &variable);

@@ -59,8 +59,8 @@ struct Accumulator {
     report.relative = std::sqrt(sumSquares / scale);
     report.passed = report.relative <= report.tolerance && !std::isnan(maxAbs);
     if (!report.passed)
-      report.failure = llvm::formatv("relative error {0:e3} exceeds {1:e0}", report.relative,
-                                     report.tolerance);
+      report.failure =
+          llvm::formatv("relative error {0:e3} exceeds {1:e0}", report.relative, report.tolerance);
   }
 };
 
@@ -98,8 +98,8 @@ ErrorReport attn::compareWithReference(const KernelSpec &spec, const rt::TensorA
           double got = readO(o, b, row, h, d);
           total.add(got, *want++);
           if (isEmpty && got != 0)
-            exactFailure = llvm::formatv("row {0} of head {1} sees no key: expected 0, got {2}",
-                                         row, h, got);
+            exactFailure =
+                llvm::formatv("row {0} of head {1} sees no key: expected 0, got {2}", row, h, got);
         }
         if (!lse)
           continue;

@@ -71,8 +71,8 @@ int attn::compileCommand(Words arguments) {
     return reportError(compiler.error());
   bool isKernel = flags.emit >= static_cast<size_t>(Emit::PTX);
   if (flags.artifact && !isKernel)
-    return reportError({rt::ErrorCode::BadInput, "--artifact: expected --emit ptx or cubin, got " +
-                                                     kEmitNames[flags.emit]});
+    return reportError({rt::ErrorCode::BadInput,
+                        "--artifact: expected --emit ptx or cubin, got " + kEmitNames[flags.emit]});
   rt::Expected<std::string> bytes =
       isKernel ? compileKernel(*compiler, named->problem, flags)
                : compiler->emit(named->problem, static_cast<Emit>(flags.emit));

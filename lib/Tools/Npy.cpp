@@ -82,8 +82,8 @@ rt::Expected<NpyArray> attn::readNpy(StringRef path) {
   StringRef type = headerValue(file->header, "descr");
   type.consume_front("'");
   type = type.take_until([](char c) { return c == '\''; });
-  size_t bytes = llvm::StringSwitch<size_t>(type).Case("<f2", 2).Case("<f4", 4).Case("<f8", 8)
-                     .Default(0);
+  size_t bytes =
+      llvm::StringSwitch<size_t>(type).Case("<f2", 2).Case("<f4", 4).Case("<f8", 8).Default(0);
   if (bytes == 0)
     return bad("expected float16, float32 or float64, little-endian, got '" + type + "'");
   if (!headerValue(file->header, "fortran_order").starts_with("False"))

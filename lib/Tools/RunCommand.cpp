@@ -33,16 +33,15 @@ static const std::vector<std::string> kLayouts = {"dense",  "head_major", "packe
 
 /// What differs from line to line of a batch.
 static std::vector<Flag> requestFlags(RunFlags &flags) {
-  return {
-      choiceFlag("inputs", "values made from --seed (default: random)", kInputs, flags.inputs),
-      choiceFlag("layout", "strides of q, k, v and o (default: dense)", kLayouts, flags.layout),
-      numberFlag("seed", "of the inputs (default: 0)", flags.seed, 0, UINT32_MAX),
-      numberFlag("repeat", "timed runs (default: 5)", flags.repeat, 1, 100000),
-      switchFlag("check", "compare with float64", flags.check),
-      textFlag("q", "FILE.npy", "values of q, [batch, seq_q, heads_q, head_dim]", flags.q),
-      textFlag("k", "FILE.npy", "values of k", flags.k),
-      textFlag("v", "FILE.npy", "values of v", flags.v),
-      textFlag("expect", "FILE.npy", "compare o with this as well", flags.expect)};
+  return {choiceFlag("inputs", "values made from --seed (default: random)", kInputs, flags.inputs),
+          choiceFlag("layout", "strides of q, k, v and o (default: dense)", kLayouts, flags.layout),
+          numberFlag("seed", "of the inputs (default: 0)", flags.seed, 0, UINT32_MAX),
+          numberFlag("repeat", "timed runs (default: 5)", flags.repeat, 1, 100000),
+          switchFlag("check", "compare with float64", flags.check),
+          textFlag("q", "FILE.npy", "values of q, [batch, seq_q, heads_q, head_dim]", flags.q),
+          textFlag("k", "FILE.npy", "values of k", flags.k),
+          textFlag("v", "FILE.npy", "values of v", flags.v),
+          textFlag("expect", "FILE.npy", "compare o with this as well", flags.expect)};
 }
 
 static CommandSyntax makeSyntax(RunFlags &flags) {
@@ -50,8 +49,7 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
       "attnc run SPEC... [flags]",
       "Runs a problem on the CPU or a GPU on reproducible inputs or .npy files, compares the "
       "result with\nfloat64 and prints errors and times. A wrong result is exit code 2.",
-      requestFlags(flags),
-      "keys of SPEC:\n" + specHelp(),
+      requestFlags(flags), "keys of SPEC:\n" + specHelp(),
       "attnc run dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 seq_q=1000 seq_kv=1337 mask=causal "
       "--check"};
   std::vector<Flag> more = {
@@ -142,8 +140,7 @@ static rt::Expected<RunRequest> parseLine(llvm::StringRef line, const std::strin
 static int runBatch(const RunFlags &flags, ProblemRunner &runner) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(flags.batch, /*IsText=*/true);
   if (!buffer)
-    return reportError({rt::ErrorCode::BadInput, "--batch " + flags.batch +
-                                                     ": cannot read: " +
+    return reportError({rt::ErrorCode::BadInput, "--batch " + flags.batch + ": cannot read: " +
                                                      buffer.getError().message()});
   int worst = 0;
   for (llvm::line_iterator line(**buffer, /*SkipBlanks=*/true); !line.is_at_eof(); ++line) {

@@ -32,9 +32,7 @@ rt::Expected<RunDevice> RunDevice::parse(llvm::StringRef text) {
   return device;
 }
 
-std::string RunDevice::text() const {
-  return isCuda ? "cuda:" + std::to_string(ordinal) : "cpu";
-}
+std::string RunDevice::text() const { return isCuda ? "cuda:" + std::to_string(ordinal) : "cpu"; }
 
 //===----------------------------------------------------------------------===//
 // Running
@@ -59,8 +57,8 @@ rt::Expected<std::unique_ptr<ProblemRunner>> ProblemRunner::create(RunOptions op
     context = *created;
     // A chip without a row of its own runs what its oldest family compiles to.
     if (options.compile.target.empty())
-      options.compile.target = findTarget(context->device().chip()) ? context->device().chip()
-                                                                    : "sm_80";
+      options.compile.target =
+          findTarget(context->device().chip()) ? context->device().chip() : "sm_80";
   } else if (options.compile.target.empty()) {
     options.compile.target = "cpu";
   }
@@ -150,7 +148,8 @@ rt::Expected<RunReport> ProblemRunner::run(const RunRequest &request) {
   report.tflops = report.medianMs > 0 ? flops / report.medianMs * 1e-9 : 0;
   if (request.check) {
     ReferenceRows reference = computeReference(
-        spec, shape, {tensors->q.view(), tensors->k.view(), tensors->v.view(), tensors->slopes.data()},
+        spec, shape,
+        {tensors->q.view(), tensors->k.view(), tensors->v.view(), tensors->slopes.data()},
         chooseRows(spec, shape), 0);
     report.error = compareWithReference(
         spec, tensors->o.view(),

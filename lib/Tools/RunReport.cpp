@@ -28,14 +28,15 @@ static std::string toText(const ErrorReport &error, llvm::StringRef against) {
 }
 
 std::string RunReport::toText() const {
-  std::string text = formatv("problem    {0}\nshape      {1}\ndevice     {2}\n", problem, shape,
-                             device);
+  std::string text =
+      formatv("problem    {0}\nshape      {1}\ndevice     {2}\n", problem, shape, device);
   if (error)
     text += ::toText(*error, "float64");
   if (expected)
     text += ::toText(*expected, "the expected file");
-  text += formatv("time       {0:F3} ms median, {1:F3} ms p95, {2:F3} TFLOP/s (compile {3:F0} ms)\n",
-                  medianMs, p95Ms, tflops, compileMs);
+  text +=
+      formatv("time       {0:F3} ms median, {1:F3} ms p95, {2:F3} TFLOP/s (compile {3:F0} ms)\n",
+              medianMs, p95Ms, tflops, compileMs);
   return text;
 }
 

@@ -19,7 +19,8 @@ ProblemTensors::arguments(const rt::Manifest &manifest) const {
     if (argument.name == "scale")
       result.push_back(rt::ScalarArg(scale));
     else if (argument.name == "slopes")
-      result.push_back(rt::TensorArg::dense(const_cast<float *>(slopes.data()), rt::ElementType::F32,
+      result.push_back(rt::TensorArg::dense(const_cast<float *>(slopes.data()),
+                                            rt::ElementType::F32,
                                             {static_cast<int64_t>(slopes.size())}));
     else if (const TensorBuffer *buffer = llvm::StringSwitch<const TensorBuffer *>(argument.name)
                                               .Case("q", &q)
@@ -46,8 +47,8 @@ static rt::Status checkMemory(const RunRequest &request) {
                  keys * (real(spec.headDim) + real(spec.headDimV)) * inBytes;
   if (request.layout == Layout::Packed)
     bytes *= 3;
-  double limit = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                 static_cast<double>(sysconf(_SC_PAGESIZE));
+  double limit =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes <= limit)
     return {};
   return rt::fail(rt::ErrorCode::BadInput,
@@ -57,8 +58,9 @@ static rt::Status checkMemory(const RunRequest &request) {
 }
 
 static std::string shapeText(llvm::ArrayRef<int64_t> shape) {
-  return "[" + llvm::join(llvm::map_range(shape, [](int64_t n) { return std::to_string(n); }),
-                          ", ") + "]";
+  return "[" +
+         llvm::join(llvm::map_range(shape, [](int64_t n) { return std::to_string(n); }), ", ") +
+         "]";
 }
 
 rt::Expected<NpyArray> attn::readShaped(llvm::StringRef flag, const std::string &path,
@@ -93,17 +95,22 @@ rt::Expected<ProblemTensors> ProblemTensors::create(const RunRequest &request) {
     return TensorBuffer::create(type, layout, sizes);
   };
   auto q = make(spec.dtype, outLayout, {*shape.batch, *shape.seqQ, *spec.headsQ, *spec.headDim});
-  auto k = make(spec.dtype, request.layout,
-                {*shape.batch, *shape.seqKV, *spec.headsKV, *spec.headDim});
-  auto v = make(spec.dtype, request.layout,
-                {*shape.batch, *shape.seqKV, *spec.headsKV, *spec.headDimV});
+  auto k =
+      make(spec.dtype, request.layout, {*shape.batch, *shape.seqKV, *spec.headsKV, *spec.headDim});
+  auto v =
+      make(spec.dtype, request.layout, {*shape.batch, *shape.seqKV, *spec.headsKV, *spec.headDimV});
   auto o = make(*spec.out, outLayout, {*shape.batch, *shape.seqQ, *spec.headsQ, *spec.headDimV});
   auto lse = make(rt::ElementType::F32, Layout::Dense, {*shape.batch, *spec.headsQ, *shape.seqQ});
   for (auto *buffer : {&q, &k, &v, &o, &lse})
     if (!*buffer)
       return rt::fail(buffer->error());
-  ProblemTensors tensors{std::move(*q), std::move(*k), std::move(*v), std::move(*o), std::move(*lse),
-                         alibiSlopes(*spec.headsQ), static_cast<float>(*shape.scale)};
+  ProblemTensors tensors{std::move(*q),
+                         std::move(*k),
+                         std::move(*v),
+                         std::move(*o),
+                         std::move(*lse),
+                         alibiSlopes(*spec.headsQ),
+                         static_cast<float>(*shape.scale)};
 
   struct Input {
     const char *flag;

@@ -43,7 +43,7 @@ struct ErrorReport {
 
 struct RunReport {
   std::string problem, shape, device;
-  std::string digest; ///< SHA-256 of o's elements in order, whatever its layout.
+  std::string digest;                  ///< SHA-256 of o's elements in order, whatever its layout.
   std::optional<ErrorReport> error;    ///< Against float64.
   std::optional<ErrorReport> expected; ///< Against the file.
   double medianMs = 0, p95Ms = 0, tflops = 0, compileMs = 0;

@@ -61,8 +61,8 @@ enum class Operand { Q, K, V };
 
 /// Writes reproducible values: element (b, i, h, d) depends on its position, the operand
 /// and the seed, not on layout or threads.
-void fillInput(const rt::TensorArg &tensor, Operand operand, InputKind kind,
-               const KernelSpec &spec, uint64_t seed, unsigned threads);
+void fillInput(const rt::TensorArg &tensor, Operand operand, InputKind kind, const KernelSpec &spec,
+               uint64_t seed, unsigned threads);
 
 /// Rounds an array of the tensor's shape into it.
 void fillFrom(const rt::TensorArg &tensor, const NpyArray &array);

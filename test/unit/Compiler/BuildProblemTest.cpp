@@ -31,11 +31,12 @@ std::string problem(std::vector<std::string> words) {
 }
 
 TEST(BuildProblem, EveryPartOfASpecIsInTheOp) {
-  std::string text = problem({"dtype=f16", "head_dim=64", "head_dim_v=32", "heads_q=8", "heads_kv=2",
-                              "out=f32", "mask=causal", "window=16", "softcap=5", "alibi=true",
-                              "alignment=8", "q_tile=32", "order=longest_first"});
+  std::string text = problem({"dtype=f16", "head_dim=64", "head_dim_v=32", "heads_q=8",
+                              "heads_kv=2", "out=f32", "mask=causal", "window=16", "softcap=5",
+                              "alibi=true", "alignment=8", "q_tile=32", "order=longest_first"});
   for (const char *part :
-       {"memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>", "memref<?x?x2x32xf16, strided<[?, ?, ?, 1]>>",
+       {"memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>",
+        "memref<?x?x2x32xf16, strided<[?, ?, ?, 1]>>",
         "memref<?x?x8x32xf32, strided<[?, ?, ?, 1]>>", "memref<?x8x?xf32, strided<[?, ?, 1]>>",
         "memref<8xf32>", "#attn.window<15, 0>", "alignment(8)", "attn.softcap", "attn.alibi",
         "q_tile = 32", "order = \"longest_first\""})

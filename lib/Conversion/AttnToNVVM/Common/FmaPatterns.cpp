@@ -23,8 +23,8 @@ namespace {
 class SharedTile {
 public:
   SharedTile(ThreadBuilder &t, TileType tile, Value base)
-      : t(t), layout(cast<SharedLayoutAttr>(tile.getLayout())),
-        elementType(tile.getElementType()), base(base) {}
+      : t(t), layout(cast<SharedLayoutAttr>(tile.getLayout())), elementType(tile.getElementType()),
+        base(base) {}
 
   int64_t elementBytes() const { return elementType.getIntOrFloatBitWidth() / 8; }
   int64_t elementsPerChunk() const { return kChunkBytes / elementBytes(); }
@@ -111,10 +111,9 @@ struct LowerTileMmaToFma : TileOpPattern<TileMmaOp> {
 
     // for chunk in depth: acc += a[:, chunk] b[chunk, :]
     SmallVector<Value> init(adaptor.getAcc());
-    auto loop = scf::ForOp::create(
-        t.b, t.loc, arith::ConstantIndexOp::create(t.b, t.loc, 0),
-        arith::ConstantIndexOp::create(t.b, t.loc, depth / step),
-        arith::ConstantIndexOp::create(t.b, t.loc, 1), init);
+    auto loop = scf::ForOp::create(t.b, t.loc, arith::ConstantIndexOp::create(t.b, t.loc, 0),
+                                   arith::ConstantIndexOp::create(t.b, t.loc, depth / step),
+                                   arith::ConstantIndexOp::create(t.b, t.loc, 1), init);
     {
       OpBuilder::InsertionGuard guard(t.b);
       t.b.setInsertionPointToStart(loop.getBody());
@@ -142,8 +141,8 @@ private:
   }
 
   /// sum[r, c] += sum_k a[r, k] b[c, k] over one chunk of k.
-  static void accumulateRows(ThreadBuilder &t, const FragmentMap &acc, SharedTile &a,
-                             SharedTile &b, Value chunk, SmallVectorImpl<Value> &sums) {
+  static void accumulateRows(ThreadBuilder &t, const FragmentMap &acc, SharedTile &a, SharedTile &b,
+                             Value chunk, SmallVectorImpl<Value> &sums) {
     SmallVector<SmallVector<Value>> rows = readRows(t, acc, a, chunk);
     for (unsigned block = 0; block < acc.colBlocks; ++block)
       for (unsigned e = 0; e < 2; ++e) {

@@ -28,9 +28,7 @@ struct FragmentMap {
   /// Why mma fragments cannot hold the tile; empty if they can.
   static std::string explainMisfit(TileType tile);
 
-  unsigned numRegisters() const {
-    return rank == 1 ? numRows() : rowBlocks * colBlocks * 4;
-  }
+  unsigned numRegisters() const { return rank == 1 ? numRows() : rowBlocks * colBlocks * 4; }
   /// Rows that this thread holds elements of.
   unsigned numRows() const { return rowBlocks * 2; }
   static unsigned rowOf(unsigned rowBlock, unsigned e) { return rowBlock * 2 + e / 2; }

@@ -104,8 +104,8 @@ struct LowerStoreTile : TileOpPattern<StoreTileOp> {
 
 private:
   /// One value for each row; a quad holds four copies.
-  void storeRows(ThreadBuilder &t, const FragmentMap &map, ValueRange values,
-                 GlobalTensor &tensor, Value base, Value limit) const {
+  void storeRows(ThreadBuilder &t, const FragmentMap &map, ValueRange values, GlobalTensor &tensor,
+                 Value base, Value limit) const {
     Value writes = t.equal(t.bitAnd(t.lane(), 3), t.i32(0));
     if (map.split != FragmentSplit::Rows)
       writes = arith::AndIOp::create(t.b, t.loc, writes, t.equal(t.warp(), t.i32(0)));
@@ -170,8 +170,7 @@ private:
 
   /// 16-bit tiles go through shared memory so that each thread stores 16 bytes.
   void storeThroughShared(StoreTileOp op, ThreadBuilder &t, const FragmentMap &map,
-                          ValueRange values, GlobalTensor &tensor, Value base,
-                          Value limit) const {
+                          ValueRange values, GlobalTensor &tensor, Value base, Value limit) const {
     auto memref = cast<MemRefType>(op.getDest().getType());
     TileType tile = op.getTile().getType();
     SharedLayoutAttr layout = sharedLayoutFor(t.b.getContext(), tile.getCols(), 2);
@@ -182,8 +181,8 @@ private:
       for (unsigned colBlock = 0; colBlock < map.colBlocks; ++colBlock) {
         unsigned first = map.index(row / 2, colBlock, 2 * (row % 2));
         Value chunk = t.div(map.tileCol(t, colBlock, 0), 8);
-        Value bytes = t.add(sharedChunkOffset(t, layout, tileRow, chunk),
-                            t.mul(t.bitAnd(t.lane(), 3), 4));
+        Value bytes =
+            t.add(sharedChunkOffset(t, layout, tileRow, chunk), t.mul(t.bitAnd(t.lane(), 3), 4));
         t.store(t.pack16(values[first], values[first + 1], memref.getElementType()),
                 sharedPointer(t, bytes), 4);
       }
@@ -205,13 +204,12 @@ private:
       Value tileRow = ownRows ? t.add(map.warpRow(t), rowInShare) : rowInShare;
       Value inside = t.lessThan(tileRow, limit);
       if (first + threads > rows * chunks)
-        inside = arith::AndIOp::create(t.b, t.loc, inside,
-                                       t.lessThan(index, t.i32(rows * chunks)));
+        inside = arith::AndIOp::create(t.b, t.loc, inside, t.lessThan(index, t.i32(rows * chunks)));
       emitIf(t, inside, [&] {
-        Value data = t.load(
-            chunkType, sharedPointer(t, sharedChunkOffset(t, layout, tileRow, chunk)), 16);
-        Value bytes = t.add(t.mul(t.toI64(tileRow), tensor.rowStride(t)),
-                            t.toI64(t.mul(chunk, kChunkBytes)));
+        Value data =
+            t.load(chunkType, sharedPointer(t, sharedChunkOffset(t, layout, tileRow, chunk)), 16);
+        Value bytes =
+            t.add(t.mul(t.toI64(tileRow), tensor.rowStride(t)), t.toI64(t.mul(chunk, kChunkBytes)));
         t.store(data, t.offset(base, bytes), 16);
       });
     }

@@ -18,14 +18,12 @@ namespace attn {
 constexpr llvm::StringLiteral kSharedMemorySymbol = "attn_shared_memory";
 
 /// A pattern over an op whose tiles become registers, one SSA value each.
-template <typename OpTy>
-struct TileOpPattern : mlir::OpConversionPattern<OpTy> {
+template <typename OpTy> struct TileOpPattern : mlir::OpConversionPattern<OpTy> {
   using mlir::OpConversionPattern<OpTy>::OpConversionPattern;
   using Adaptor = typename mlir::OpConversionPattern<OpTy>::OneToNOpAdaptor;
 
-  llvm::LogicalResult
-  matchAndRewrite(OpTy op, Adaptor adaptor,
-                  mlir::ConversionPatternRewriter &rewriter) const final {
+  llvm::LogicalResult matchAndRewrite(OpTy op, Adaptor adaptor,
+                                      mlir::ConversionPatternRewriter &rewriter) const final {
     ThreadBuilder t(rewriter, op.getLoc());
     return lower(op, adaptor, t, rewriter);
   }

@@ -15,10 +15,9 @@ using namespace mlir;
 using namespace attn;
 
 /// Visits every accumulator register with its row and column number in the thread.
-static void
-forEachElement(const FragmentMap &map,
-               llvm::function_ref<void(unsigned row, unsigned colBlock, unsigned e, unsigned i)>
-                   visit) {
+static void forEachElement(
+    const FragmentMap &map,
+    llvm::function_ref<void(unsigned row, unsigned colBlock, unsigned e, unsigned i)> visit) {
   for (unsigned rowBlock = 0; rowBlock < map.rowBlocks; ++rowBlock)
     for (unsigned colBlock = 0; colBlock < map.colBlocks; ++colBlock)
       for (unsigned e = 0; e < 4; ++e)
@@ -63,10 +62,9 @@ struct LowerSoftcap : TileOpPattern<SoftcapOp> {
   LogicalResult lower(SoftcapOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     double cap = op.getCap().convertToDouble();
-    Value power =
-        t.exp2(t.fmul(single(adaptor.getScore()), t.f32(2 * std::numbers::log2e / cap)));
-    Value inverse = NVVM::RcpApproxFtzF32Op::create(t.b, t.loc, t.b.getF32Type(),
-                                                    t.fadd(t.f32(1), power));
+    Value power = t.exp2(t.fmul(single(adaptor.getScore()), t.f32(2 * std::numbers::log2e / cap)));
+    Value inverse =
+        NVVM::RcpApproxFtzF32Op::create(t.b, t.loc, t.b.getF32Type(), t.fadd(t.f32(1), power));
     rewriter.replaceOp(op, t.fma(t.f32(-2 * cap), inverse, t.f32(cap)));
     return success();
   }

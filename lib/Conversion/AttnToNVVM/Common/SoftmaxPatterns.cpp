@@ -79,9 +79,8 @@ static void forEachInRow(const FragmentMap &map, unsigned row,
 static Value threadRowMax(ThreadBuilder &t, const FragmentMap &map, ValueRange scores,
                           unsigned row) {
   Value largest;
-  forEachInRow(map, row, [&](unsigned i) {
-    largest = largest ? t.fmax(largest, scores[i]) : scores[i];
-  });
+  forEachInRow(map, row,
+               [&](unsigned i) { largest = largest ? t.fmax(largest, scores[i]) : scores[i]; });
   return largest;
 }
 
@@ -195,8 +194,7 @@ struct LowerSoftmaxMax : TileOpPattern<SoftmaxMaxOp> {
     FragmentMap map(op.getScores().getType());
     State state(adaptor.getState());
     for (unsigned row = 0; row < map.numRows(); ++row)
-      state.m[row] =
-          quadMax(t, threadRowMax(t, map, adaptor.getScores(), row), state.m[row]);
+      state.m[row] = quadMax(t, threadRowMax(t, map, adaptor.getScores(), row), state.m[row]);
     rewriter.replaceOpWithMultiple(op, {state.flatten()});
     return success();
   }
@@ -211,8 +209,8 @@ struct LowerSoftmaxSum : TileOpPattern<SoftmaxSumOp> {
     RowExp exp(t, single(adaptor.getScale()));
     SmallVector<Value> p(map.numRegisters());
     for (unsigned row = 0; row < map.numRows(); ++row) {
-      Value sum = rowExp(t, map, exp, adaptor.getScores(), row,
-                         exp.negatedReference(state.m[row]), p);
+      Value sum =
+          rowExp(t, map, exp, adaptor.getScores(), row, exp.negatedReference(state.m[row]), p);
       state.l[row] = t.fadd(state.l[row], sum);
     }
     rewriter.replaceOpWithMultiple(op, {state.flatten()});
@@ -244,7 +242,8 @@ struct LowerRescale : TileOpPattern<RescaleOp> {
     ValueRange tile = adaptor.getTile(), factors = adaptor.getFactors();
     Value needed;
     for (Value factor : factors) {
-      Value changes = arith::CmpFOp::create(t.b, t.loc, arith::CmpFPredicate::UNE, factor, t.f32(1));
+      Value changes =
+          arith::CmpFOp::create(t.b, t.loc, arith::CmpFPredicate::UNE, factor, t.f32(1));
       needed = needed ? arith::OrIOp::create(t.b, t.loc, needed, changes).getResult() : changes;
     }
     auto ifOp = scf::IfOp::create(t.b, t.loc, tile.getTypes(), t.any(needed),
@@ -333,7 +332,8 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
     int64_t rows = map.warpRows, cols = map.warpCols;
     int64_t statsOffset = llvm::alignTo(rows * cols * 4, 1024);
     auto symbol = SymbolRefAttr::get(t.b.getContext(), kSharedMemorySymbol);
-    Value base = LLVM::AddressOfOp::create(t.b, t.loc, t.sharedPtrType(), symbol.getRootReference());
+    Value base =
+        LLVM::AddressOfOp::create(t.b, t.loc, t.sharedPtrType(), symbol.getRootReference());
     Type f32 = t.b.getF32Type();
     auto statPointer = [&](Value warp, Value row, int64_t which) {
       Value slot = t.add(t.mul(t.add(t.mul(warp, rows), row), 2), which);

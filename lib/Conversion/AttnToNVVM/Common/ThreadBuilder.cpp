@@ -77,9 +77,7 @@ Value ThreadBuilder::toIndex(Value value) { return castInteger(b, loc, value, b.
 Value ThreadBuilder::fadd(Value a, Value c) { return arith::AddFOp::create(b, loc, a, c); }
 Value ThreadBuilder::fsub(Value a, Value c) { return arith::SubFOp::create(b, loc, a, c); }
 Value ThreadBuilder::fmul(Value a, Value c) { return arith::MulFOp::create(b, loc, a, c); }
-Value ThreadBuilder::fma(Value a, Value c, Value d) {
-  return math::FmaOp::create(b, loc, a, c, d);
-}
+Value ThreadBuilder::fma(Value a, Value c, Value d) { return math::FmaOp::create(b, loc, a, c, d); }
 // Returns the other operand for a NaN, as max.f32 does; scores with NaN stay NaN through P.
 // The LLVM op, because arith's is expanded to a comparison and a select.
 Value ThreadBuilder::fmax(Value a, Value c) {

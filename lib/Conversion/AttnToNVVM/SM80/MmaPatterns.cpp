@@ -25,8 +25,7 @@ enum class MatrixOrder {
 /// address of row l mod 8 of matrix l / 8.
 class MatrixReader {
 public:
-  MatrixReader(ThreadBuilder &t, TileType tile, Value tileOffset, Value firstRow,
-               MatrixOrder order)
+  MatrixReader(ThreadBuilder &t, TileType tile, Value tileOffset, Value firstRow, MatrixOrder order)
       : t(t), layout(cast<SharedLayoutAttr>(tile.getLayout())) {
     Value lane = t.lane();
     Value inMatrix = t.bitAnd(lane, 7);
@@ -55,8 +54,8 @@ public:
       Value bytes = t.bitXor(swizzle, t.i32(phase * kChunkBytes));
       address = sharedPointer(t, t.add(rowOffset, bytes), tileOffset);
     }
-    Value pointer = t.offset(address, 16 * rowBlock * layout.getPitch() +
-                                          (chunk - phase) * kChunkBytes);
+    Value pointer =
+        t.offset(address, 16 * rowBlock * layout.getPitch() + (chunk - phase) * kChunkBytes);
     MLIRContext *context = t.b.getContext();
     Type i32 = t.b.getI32Type();
     auto type = LLVM::LLVMStructType::getLiteral(context, {i32, i32, i32, i32});
@@ -127,17 +126,17 @@ struct LowerTileMma : TileOpPattern<TileMmaOp> {
     for (int64_t k = 0; k < steps; ++k) {
       SmallVector<SmallVector<Value>> a(acc.rowBlocks);
       for (unsigned rowBlock = 0; rowBlock < acc.rowBlocks; ++rowBlock)
-        a[rowBlock] = aInShared ? aReader->read(rowBlock, k, /*transpose=*/false)
-                                : SmallVector<Value>(adaptor.getA().slice(
-                                      (rowBlock * steps + k) * 4, 4));
+        a[rowBlock] = aInShared
+                          ? aReader->read(rowBlock, k, /*transpose=*/false)
+                          : SmallVector<Value>(adaptor.getA().slice((rowBlock * steps + k) * 4, 4));
       for (unsigned pair = 0; pair < acc.colBlocks / 2; ++pair) {
         SmallVector<Value> b = transposeB ? bReader.read(pair, k, /*transpose=*/false)
                                           : bReader.read(k, pair, /*transpose=*/true);
         for (unsigned half = 0; half < 2; ++half)
           for (unsigned rowBlock = 0; rowBlock < acc.rowBlocks; ++rowBlock)
-            multiply(t, elementType, a[rowBlock], ValueRange(b).slice(2 * half, 2),
-                     MutableArrayRef<Value>(result).slice(
-                         acc.index(rowBlock, 2 * pair + half, 0), 4));
+            multiply(
+                t, elementType, a[rowBlock], ValueRange(b).slice(2 * half, 2),
+                MutableArrayRef<Value>(result).slice(acc.index(rowBlock, 2 * pair + half, 0), 4));
       }
     }
     rewriter.replaceOpWithMultiple(op, {result});

@@ -67,7 +67,7 @@ struct LowerPipeWait : TileOpPattern<PipeWaitOp> {
     NVVM::CpAsyncWaitGroupOp::create(t.b, t.loc, static_cast<uint32_t>(op.getPending()));
     t.barrier();
     rewriter.replaceOp(op, stageOffset(t, op.getPipe().getType(), single(adaptor.getPipe()),
-                                        single(adaptor.getIteration())));
+                                       single(adaptor.getIteration())));
     return success();
   }
 };
@@ -112,8 +112,8 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
     CopyShape shape(tile, threads);
 
     Value firstRow = single(adaptor.getRow());
-    Value base = tensor.rowPointer(t, single(adaptor.getBatch()), firstRow,
-                                   single(adaptor.getHead()));
+    Value base =
+        tensor.rowPointer(t, single(adaptor.getBatch()), firstRow, single(adaptor.getHead()));
     Value stage = stageOffset(t, pipe, single(adaptor.getPipe()), single(adaptor.getIteration()));
     Value limit = t.toI32(t.sub(t.toI64(single(adaptor.getLimit())), t.toI64(firstRow)));
     Value threadRow = t.div(t.thread(), shape.threadsPerRow);
@@ -132,8 +132,8 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
           Value tileChunk = t.add(threadChunk, chunk);
           Value valid = inside;
           if (chunk + shape.threadsPerRow > validChunks)
-            valid = arith::AndIOp::create(t.b, t.loc, valid,
-                                          t.lessThan(tileChunk, t.i32(validChunks)));
+            valid =
+                arith::AndIOp::create(t.b, t.loc, valid, t.lessThan(tileChunk, t.i32(validChunks)));
           Value target = sharedPointer(t, sharedChunkOffset(t, layout, row, tileChunk), stage);
           copyChunk(t, tile, t.offset(source, t.i64(chunk * kChunkBytes)), target, valid,
                     op.getAlignment());
@@ -160,14 +160,14 @@ private:
                         int64_t alignment) {
     int64_t unit = std::min<int64_t>(alignment, kChunkBytes);
     if (unit >= 4) {
-      auto cache = unit == kChunkBytes ? NVVM::LoadCacheModifierKind::CG
-                                       : NVVM::LoadCacheModifierKind::CA;
+      auto cache =
+          unit == kChunkBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
       Value sourceBytes = t.select(valid, t.i32(unit), t.i32(0));
       for (int64_t byte = 0; byte < kChunkBytes; byte += unit)
-        NVVM::CpAsyncOp::create(
-            t.b, t.loc, t.offset(target, byte), t.offset(source, t.i64(byte)),
-            t.b.getI32IntegerAttr(unit),
-            NVVM::LoadCacheModifierKindAttr::get(t.b.getContext(), cache), sourceBytes);
+        NVVM::CpAsyncOp::create(t.b, t.loc, t.offset(target, byte), t.offset(source, t.i64(byte)),
+                                t.b.getI32IntegerAttr(unit),
+                                NVVM::LoadCacheModifierKindAttr::get(t.b.getContext(), cache),
+                                sourceBytes);
       return;
     }
     // cp.async moves 4 bytes at least: 16-bit elements one by one.
@@ -192,7 +192,7 @@ private:
 
 void attn::populateSM80PipePatterns(TypeConverter &converter, RewritePatternSet &patterns,
                                     int64_t threads) {
-  patterns.add<LowerPipeCreate, LowerPipeAcquire, LowerPipeCommit, LowerPipeWait,
-               LowerPipeRelease>(converter, patterns.getContext());
+  patterns.add<LowerPipeCreate, LowerPipeAcquire, LowerPipeCommit, LowerPipeWait, LowerPipeRelease>(
+      converter, patterns.getContext());
   patterns.add<LowerCopyTile>(converter, patterns.getContext(), threads);
 }

@@ -15,7 +15,8 @@ using namespace attn;
 Value attn::partView(OpBuilder &b, Location loc, Value partials, Value part) {
   auto type = cast<MemRefType>(partials.getType());
   int64_t rank = type.getRank();
-  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), sizes, strides(rank, b.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), sizes,
+      strides(rank, b.getIndexAttr(1));
   offsets[0] = part;
   sizes = memref::getMixedSizes(b, loc, partials);
   sizes[0] = b.getIndexAttr(1);
@@ -49,7 +50,8 @@ LogicalResult attn::lowerMergeStates(MergeStatesOp op) {
   Value batch = forall.getInductionVar(0), head = forall.getInductionVar(1);
   Value row = arith::MulIOp::create(b, loc, forall.getInductionVar(2), constant(rows));
 
-  TileType outType = TileType::get({rows, paddedHeadDim(partialType.getDimSize(4))}, b.getF32Type());
+  TileType outType =
+      TileType::get({rows, paddedHeadDim(partialType.getDimSize(4))}, b.getF32Type());
   TileType rowType = TileType::get({rows}, b.getF32Type());
   FloatAttr minusInf = b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
   Value o = FillOp::create(b, loc, outType, b.getF32FloatAttr(0.0f));
@@ -57,14 +59,13 @@ LogicalResult attn::lowerMergeStates(MergeStatesOp op) {
   auto loop = scf::ForOp::create(
       b, loc, constant(0), constant(partialType.getDimSize(0)), constant(1), ValueRange{o, lse},
       [&](OpBuilder &, Location, Value part, ValueRange carried) {
-        Value partO = LoadTileOp::create(b, loc, outType,
-                                         partView(b, loc, op.getPartialO(), part), batch, row, head,
-                                         Value(), FloatAttr());
-        Value partLse = LoadTileOp::create(b, loc, rowType,
-                                           partView(b, loc, op.getPartialLse(), part), batch, row,
-                                           head, Value(), minusInf);
-        auto merged = MergeOp::create(b, loc, outType, rowType, carried[0], carried[1], partO,
-                                      partLse);
+        Value partO = LoadTileOp::create(b, loc, outType, partView(b, loc, op.getPartialO(), part),
+                                         batch, row, head, Value(), FloatAttr());
+        Value partLse =
+            LoadTileOp::create(b, loc, rowType, partView(b, loc, op.getPartialLse(), part), batch,
+                               row, head, Value(), minusInf);
+        auto merged =
+            MergeOp::create(b, loc, outType, rowType, carried[0], carried[1], partO, partLse);
         scf::YieldOp::create(b, loc, ValueRange{merged.getO(), merged.getLse()});
       });
   StoreTileOp::create(b, loc, loop.getResult(0), op.getO(), batch, row, head);

@@ -31,9 +31,8 @@ static Value addWorkspace(func::FuncOp function, ArrayRef<Attribute> shape, Loca
     sizes.push_back(constant ? constant.getInt() : ShapedType::kDynamic);
   }
   unsigned index = function.getNumArguments();
-  auto attrs = DictionaryAttr::get(
-      context, NamedAttribute(StringAttr::get(context, kWorkspaceAttr),
-                              ArrayAttr::get(context, shape)));
+  auto attrs = DictionaryAttr::get(context, NamedAttribute(StringAttr::get(context, kWorkspaceAttr),
+                                                           ArrayAttr::get(context, shape)));
   (void)function.insertArgument(index, MemRefType::get(sizes, Float32Type::get(context)), attrs,
                                 loc);
   return function.getArgument(index);

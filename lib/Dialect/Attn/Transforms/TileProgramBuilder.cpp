@@ -60,8 +60,8 @@ void ForwardTileBuilder::bindCoordinates(ValueRange ids) {
     return;
   Value tile = ids[2];
   if (schedule.getOrder() == TileOrder::LongestFirst)
-    tile = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, numQTiles, constant(1)),
-                                 tile);
+    tile =
+        arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, numQTiles, constant(1)), tile);
   rowBegin = arith::MulIOp::create(b, loc, tile, constant(schedule.getQTile()));
 }
 
@@ -82,8 +82,8 @@ KeyRange ForwardTileBuilder::visitedKeys() {
   Value numTiles = arith::CeilDivUIOp::create(b, loc, span, tileRows);
   Value parts = constant(schedule.getSplitKv());
   auto partBegin = [&](Value index) -> Value {
-    Value tiles = arith::DivUIOp::create(
-        b, loc, arith::MulIOp::create(b, loc, index, numTiles), parts);
+    Value tiles =
+        arith::DivUIOp::create(b, loc, arith::MulIOp::create(b, loc, index, numTiles), parts);
     return ctx.add(range.begin, arith::MulIOp::create(b, loc, tiles, tileRows));
   };
   Value begin = partBegin(part);
@@ -91,13 +91,11 @@ KeyRange ForwardTileBuilder::visitedKeys() {
   return {begin, end};
 }
 
-SmallVector<Value> ForwardTileBuilder::forEachKVTile(KeyRange range, ValueRange init,
-                                                     BodyFn body) {
-  auto loop = scf::ForOp::create(
-      b, loc, range.begin, range.end, constant(schedule.getKvTile()), init,
-      [&](OpBuilder &, Location, Value key, ValueRange carried) {
-        scf::YieldOp::create(b, loc, body(key, carried));
-      });
+SmallVector<Value> ForwardTileBuilder::forEachKVTile(KeyRange range, ValueRange init, BodyFn body) {
+  auto loop = scf::ForOp::create(b, loc, range.begin, range.end, constant(schedule.getKvTile()),
+                                 init, [&](OpBuilder &, Location, Value key, ValueRange carried) {
+                                   scf::YieldOp::create(b, loc, body(key, carried));
+                                 });
   loop->setAttr(kKVPassAttr, b.getI64IntegerAttr(numPasses++));
   return SmallVector<Value>(loop.getResults());
 }
@@ -159,9 +157,8 @@ static void expandAlibi(AlibiOp alibi, Value seqLenQ, Value seqLenKV) {
 /// as values of the CTA.
 Value ForwardTileBuilder::mapScores(Value s, Value key) {
   auto map = MapScoresOp::create(b, loc, s.getType(), s, rowBegin, key, op.getScale());
-  Block *body = b.createBlock(&map.getBody(), {},
-                              {b.getF32Type(), b.getIndexType(), b.getIndexType()},
-                              {loc, loc, loc});
+  Block *body = b.createBlock(
+      &map.getBody(), {}, {b.getF32Type(), b.getIndexType(), b.getIndexType()}, {loc, loc, loc});
   Block &region = op.getScore().front();
   IRMapping mapping;
   mapping.map(region.getArguments(), ValueRange{body->getArgument(0), batch, head,
@@ -301,18 +298,18 @@ void ForwardTileBuilder::buildFA1() {
     forEachQTile([&] {
       Value s = maskedScores(loadQ(), k, key);
       Value init = SoftmaxInitOp::create(b, loc, stateType);
-      auto update = SoftmaxUpdateOp::create(b, loc, stateType, s.getType(), rowType, init, s,
-                                            softmaxScale);
+      auto update =
+          SoftmaxUpdateOp::create(b, loc, stateType, s.getType(), rowType, init, s, softmaxScale);
       Value o = accumulate(update.getP(), v, fill(outType, 0.0f));
-      auto part = FinalizeOp::create(b, loc, outType, rowType, o, update.getNewState(),
-                                     softmaxScale);
+      auto part =
+          FinalizeOp::create(b, loc, outType, rowType, o, update.getNewState(), softmaxScale);
       // (O, LSE) = merge((O, LSE), (O_kv, LSE_kv))
       Value oldO = LoadTileOp::create(b, loc, outType, op.getO(), batch, rowBegin, head, Value(),
                                       FloatAttr());
       Value oldLse = LoadTileOp::create(b, loc, rowType, op.getLse(), batch, rowBegin, head,
                                         Value(), minusInf);
-      auto merged = MergeOp::create(b, loc, outType, rowType, oldO, oldLse, part.getOut(),
-                                    part.getLse());
+      auto merged =
+          MergeOp::create(b, loc, outType, rowType, oldO, oldLse, part.getOut(), part.getLse());
       StoreTileOp::create(b, loc, merged.getO(), op.getO(), batch, rowBegin, head);
       StoreTileOp::create(b, loc, merged.getLse(), op.getLse(), batch, rowBegin, head);
     });

@@ -49,11 +49,10 @@ private:
   /// split-KV, to the share of this part; begin is a multiple of kv_tile.
   KeyRange visitedKeys();
 
-  using BodyFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value key,
-                                                                   mlir::ValueRange carried)>;
+  using BodyFn =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value key, mlir::ValueRange carried)>;
   /// for key in range step kv_tile; carries values.
-  llvm::SmallVector<mlir::Value> forEachKVTile(KeyRange range, mlir::ValueRange init,
-                                               BodyFn body);
+  llvm::SmallVector<mlir::Value> forEachKVTile(KeyRange range, mlir::ValueRange init, BodyFn body);
   mlir::Value loadQ();
   mlir::Value loadK(mlir::Value key);
   mlir::Value loadV(mlir::Value key);

@@ -17,8 +17,7 @@ namespace attn {
 
 /// The op of type OpTy on the same pipe (and iteration, where it has one) nearest before
 /// or after `op` among the ops of `block`.
-template <typename OpTy>
-static OpTy findNeighbour(Operation *from, Value pipe, bool forward) {
+template <typename OpTy> static OpTy findNeighbour(Operation *from, Value pipe, bool forward) {
   for (Operation *op = from; op; op = forward ? op->getNextNode() : op->getPrevNode())
     if (auto candidate = dyn_cast<OpTy>(op))
       if (candidate.getPipe() == pipe)
