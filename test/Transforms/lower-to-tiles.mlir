@@ -19,10 +19,10 @@
 // CHECK:   %[[R:.*]]:2 = scf.for %[[J:.*]] = %[[C0]] to %[[SK]] step %[[C32]] iter_args(%[[OJ:.*]] = %[[O0]], %[[STJ:.*]] = %[[ST0]])
 // CHECK:     %[[KT:.*]] = attn.load_tile %[[K]][%[[B]], %[[J]], %[[HKV:.*]]] limit(%[[SK]])
 // CHECK:     %[[S:.*]] = attn.tile_mma %[[QT]], %[[KT]], %{{.*}} transpose_b
-// CHECK:     %[[VT:.*]] = attn.load_tile %[[V]][%[[B]], %[[J]], %[[HKV]]] limit(%[[SK]])
 // CHECK:     %[[M:.*]] = attn.mask_scores %[[S]] rows(%[[ROW]]) keys(%[[J]]) lengths(%[[SQ]], %[[SK]]) mask(#attn.none)
 // CHECK:     %[[ST1:.*]], %[[P:.*]], %[[ALPHA:.*]] = attn.softmax_update %[[STJ]], %[[M]] scale(%[[SCALE]])
 // CHECK:     %[[O1:.*]] = attn.rescale %[[OJ]], %[[ALPHA]]
+// CHECK:     %[[VT:.*]] = attn.load_tile %[[V]][%[[B]], %[[J]], %[[HKV]]] limit(%[[SK]])
 // CHECK:     %[[PH:.*]] = attn.convert %[[P]] : <128x32xf32> -> <128x32xf16>
 // CHECK:     %[[O2:.*]] = attn.tile_mma %[[PH]], %[[VT]], %[[O1]] :
 // CHECK:     scf.yield %[[O2]], %[[ST1]]

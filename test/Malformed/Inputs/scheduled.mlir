@@ -152,7 +152,7 @@ func.func @f(%n: index) attributes {attn.kernel} {
 
 // -----
 // Nor one without layouts.
-// ERROR: has a tile without a layout: '!attn.tile<64x64xf32>'; run attn-assign-layouts first
+// ERROR: has a value without a layout
 // ARGS: --convert-attn-to-nvvm
 func.func @f(%n: index) attributes {attn.kernel} {
   scf.forall (%i) in (%n) {
