@@ -5,14 +5,14 @@
 // RUN: attn-opt %s --attn-pipeline=target=cpu --attn-dump-stages=%t/cpu -o /dev/null
 // RUN: ls %t/cpu | FileCheck %s --check-prefixes=FILES,CPU
 //
-// RUN: attn-opt %t/gpu/1-normalize.mlir | diff %t/gpu/1-normalize.mlir -
-// RUN: attn-opt %t/gpu/2-configure.mlir | diff %t/gpu/2-configure.mlir -
-// RUN: attn-opt %t/gpu/3-split.mlir | diff %t/gpu/3-split.mlir -
-// RUN: attn-opt %t/gpu/4-tile.mlir | diff %t/gpu/4-tile.mlir -
-// RUN: attn-opt %t/gpu/5-schedule.mlir | diff %t/gpu/5-schedule.mlir -
-// RUN: attn-opt %t/gpu/6-place.mlir | diff %t/gpu/6-place.mlir -
-// RUN: attn-opt %t/gpu/7-convert.mlir | diff %t/gpu/7-convert.mlir -
-// RUN: attn-opt %t/gpu/8-lower.mlir | diff %t/gpu/8-lower.mlir -
+// RUN: attn-opt %t/gpu/1-normalize.mlir -o %t/1-normalize.mlir && attn-opt %t/1-normalize.mlir | diff %t/1-normalize.mlir -
+// RUN: attn-opt %t/gpu/2-configure.mlir -o %t/2-configure.mlir && attn-opt %t/2-configure.mlir | diff %t/2-configure.mlir -
+// RUN: attn-opt %t/gpu/3-split.mlir -o %t/3-split.mlir && attn-opt %t/3-split.mlir | diff %t/3-split.mlir -
+// RUN: attn-opt %t/gpu/4-tile.mlir -o %t/4-tile.mlir && attn-opt %t/4-tile.mlir | diff %t/4-tile.mlir -
+// RUN: attn-opt %t/gpu/5-schedule.mlir -o %t/5-schedule.mlir && attn-opt %t/5-schedule.mlir | diff %t/5-schedule.mlir -
+// RUN: attn-opt %t/gpu/6-place.mlir -o %t/6-place.mlir && attn-opt %t/6-place.mlir | diff %t/6-place.mlir -
+// RUN: attn-opt %t/gpu/7-convert.mlir -o %t/7-convert.mlir && attn-opt %t/7-convert.mlir | diff %t/7-convert.mlir -
+// RUN: attn-opt %t/gpu/8-lower.mlir -o %t/8-lower.mlir && attn-opt %t/8-lower.mlir | diff %t/8-lower.mlir -
 // RUN: attn-opt %t/gpu/8-lower.mlir | diff - %t.llvm.mlir
 // RUN: attn-opt %t/gpu/7-convert.mlir --attn-stage-lower=target=sm_80 -o %t/lower.mlir
 // RUN: diff %t/lower.mlir %t.llvm.mlir

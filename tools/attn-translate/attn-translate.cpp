@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
           return module.emitError() << "--chip: expected a GPU such as sm_80, got '" << chip << "'";
         if (ptxVersion && ptxVersion < target->minPtxVersion)
           return module.emitError() << "--ptx-version: " << chip << " needs at least "
-                                    << target->minPtxVersion << ", got " << ptxVersion;
+                                    << target->minPtxVersion << ", got " << ptxVersion.getValue();
         unsigned version = ptxVersion ? ptxVersion : target->minPtxVersion;
         llvm::FailureOr<std::string> ptx = attn::emitPTX(module, {chip, version});
         if (succeeded(ptx))

@@ -50,16 +50,6 @@ func.func @no_layout_of_pipe(%n: index) {
 
 // -----
 
-func.func @rows_of_warps(%n: index) {
-  scf.forall (%i) in (%n) {
-    // expected-error @below {{'attn.fill' op does not fit mma fragments: expected a multiple of 64 rows (16 for each of 4 warps), got 32; change q_tile, kv_tile or warps of the schedule}}
-    %t = attn.fill 0.0 : !attn.tile<32x64xf32, #attn.fragment<acc, warps = 4, split = rows>>
-  } {attn.schedule = #attn.schedule<q_tile = 32>, attn.smem_bytes = 0 : i64}
-  return
-}
-
-// -----
-
 func.func @other_warps(%n: index) {
   scf.forall (%i) in (%n) {
     // expected-error @below {{'attn.fill' op is laid out for 4 warps, expected the 2 of the schedule}}

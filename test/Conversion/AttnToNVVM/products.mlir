@@ -60,18 +60,19 @@ func.func @output(%n: index, %i: index) {
 // CHECK-LABEL: func.func @fma
 // CHECK-NOT: nvvm.mma.sync
 // CHECK: scf.for
-// CHECK-COUNT-64: llvm.intr.fma
-// CHECK-NOT: llvm.intr.fma
+// CHECK-COUNT-64: math.fma
+// CHECK-NOT: math.fma
 // CHECK: scf.yield
 !q = !attn.tile<16x32xf16, #attn.shared<pitch = 80, xor_mask = 0>>
 !k = !attn.tile<16x32xf16, #attn.shared<pitch = 80, xor_mask = 0>>
 !s = !attn.tile<16x16xf32, #attn.fragment<acc, warps = 1, split = rows>>
-func.func @fma(%n: index, %i: index) {
+func.func @fma(%n: index, %i: index, %o: memref<?x?x8x16xf32>) {
   scf.forall (%b) in (%n) {
     %pq = attn.pipe_create offset = 0 : !attn.pipe<!q, stages = 1>
     %tq = attn.pipe_wait %pq[%i] pending(0) : !attn.pipe<!q, stages = 1> -> !q
     %z = attn.fill 0.0 : !s
     %t = attn.tile_mma %tq, %tq, %z transpose_b : !q, !k, !s
+    attn.store_tile %t, %o[%b, %i, %b] : !s, memref<?x?x8x16xf32>
   } {attn.schedule = #attn.schedule<warps = 1, q_tile = 16, instruction = fma>, attn.smem_bytes = 8192 : i64}
   return
 }
