@@ -101,7 +101,7 @@ def main():
         faults = [f for f in pool.map(lambda cell: check(*cell, options), cells) if f]
     for fault in faults:
         print(fault, file=sys.stderr)
-    print(f"{len(cells) - len(faults)} of {len(cells)} cases assemble")
+    print(f"{len(cells) - len(faults)} of {len(cells)} cases pass")
     return 1 if faults else 0
 
 
