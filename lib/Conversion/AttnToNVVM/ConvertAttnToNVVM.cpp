@@ -11,6 +11,7 @@
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/SCF/Transforms/Patterns.h>
+#include <mlir/IR/IRMapping.h>
 
 using namespace mlir;
 using namespace attn;
@@ -88,23 +89,64 @@ static LogicalResult verifyLayouts(scf::ForallOp forall, int64_t warps) {
   return failure(result.wasInterrupted());
 }
 
-/// Replaces the loop over CTAs by its body for the CTA of this block: ids from the 1-D
-/// block number, last id fastest.
+/// Ids of a CTA from the 1-D block number (i32), last id fastest.
+static SmallVector<Value> delinearize(ThreadBuilder &t, Value block,
+                                      ArrayRef<OpFoldResult> bounds) {
+  SmallVector<Value> ids(bounds.size());
+  for (int64_t i = bounds.size() - 1; i > 0; --i) {
+    Value bound = t.toI32(getValueOrCreateConstantIndexOp(t.b, t.loc, bounds[i]));
+    ids[i] = t.toIndex(arith::RemUIOp::create(t.b, t.loc, block, bound));
+    block = arith::DivUIOp::create(t.b, t.loc, block, bound);
+  }
+  ids.front() = t.toIndex(block);
+  return ids;
+}
+
+/// Computes what the epilogue needs of the CTA's place anew after the last loop over keys,
+/// rather than hold it in registers through the loop, where they are scarcest. The block
+/// number goes through a broadcast, which no later pass can merge with the first.
+static void recomputePlaceAfterLoops(scf::ForallOp forall) {
+  Operation *lastLoop = nullptr;
+  for (scf::ForOp loop : forall.getBody()->getOps<scf::ForOp>())
+    if (loop->hasAttr(kKVPassAttr))
+      lastLoop = loop;
+  if (!lastLoop)
+    return;
+  OpBuilder b(lastLoop->getNextNode());
+  ThreadBuilder t(b, lastLoop->getLoc());
+  Value block = t.broadcast(NVVM::BlockIdXOp::create(b, t.loc, b.getI32Type()));
+  IRMapping again;
+  again.map(forall.getInductionVars(),
+            ValueRange(delinearize(t, block, forall.getMixedUpperBound())));
+  Operation *firstUse = &*b.getInsertionPoint();
+
+  std::function<Value(Value)> recompute = [&](Value value) -> Value {
+    Operation *def = value.getDefiningOp();
+    if (again.contains(value) || !def)
+      return again.lookupOrDefault(value);
+    if (def->getBlock() != forall.getBody() || !isPure(def) || def->getNumRegions() != 0 ||
+        !value.getType().isIntOrIndex() || !def->isBeforeInBlock(lastLoop))
+      return value;
+    for (Value operand : def->getOperands())
+      recompute(operand);
+    b.clone(*def, again);
+    return again.lookup(value);
+  };
+  for (Operation *op = firstUse; op; op = op->getNextNode())
+    op->walk([&](Operation *user) {
+      for (OpOperand &operand : user->getOpOperands())
+        if (operand.get().getType().isIntOrIndex())
+          operand.set(recompute(operand.get()));
+    });
+}
+
+/// Replaces the loop over CTAs by its body for the CTA of this block.
 static void inlineCtaLoop(scf::ForallOp forall) {
+  recomputePlaceAfterLoops(forall);
   OpBuilder b(forall);
   ThreadBuilder t(b, forall.getLoc());
-  Value rest = NVVM::BlockIdXOp::create(b, forall.getLoc(), b.getI32Type());
-  SmallVector<OpFoldResult> bounds = forall.getMixedUpperBound();
-  SmallVector<Value> ids(bounds.size());
-  for (int64_t i = bounds.size() - 1; i >= 0; --i) {
-    if (i == 0) {
-      ids[0] = t.toIndex(rest);
-      break;
-    }
-    Value bound = t.toI32(getValueOrCreateConstantIndexOp(b, forall.getLoc(), bounds[i]));
-    ids[i] = t.toIndex(arith::RemUIOp::create(b, forall.getLoc(), rest, bound));
-    rest = arith::DivUIOp::create(b, forall.getLoc(), rest, bound);
-  }
+  Value block = NVVM::BlockIdXOp::create(b, forall.getLoc(), b.getI32Type());
+  SmallVector<Value> ids = delinearize(t, block, forall.getMixedUpperBound());
   for (auto [id, value] : llvm::zip(forall.getInductionVars(), ids))
     id.replaceAllUsesWith(value);
   forall.getTerminator()->erase();

@@ -186,9 +186,9 @@ void ForwardTileBuilder::storeResult(Accumulator acc) {
     o = partView(b, loc, o, part);
     lse = partView(b, loc, lse, part);
   }
-  StoreTileOp::create(b, loc, finalize.getOut(), o, batch, rowBegin, head);
   if (lse)
     StoreTileOp::create(b, loc, finalize.getLse(), lse, batch, rowBegin, head);
+  StoreTileOp::create(b, loc, finalize.getOut(), o, batch, rowBegin, head);
 }
 
 //===----------------------------------------------------------------------===//
