@@ -50,9 +50,16 @@ std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAtt
     values.order = TileOrder::LongestFirst;
   schedule = toAttr(context, mergePins(values, pins));
   std::string fault = checkSchedule(facts, target, schedule);
-  if (fault.empty())
-    return std::nullopt;
-  return RowMismatch{kNumMatchSteps + 1, fault};
+  if (!fault.empty())
+    return RowMismatch{kNumMatchSteps + 1, fault};
+  int64_t bytes = row.ctasPerSM * (sharedMemoryUse(facts, schedule).total() +
+                                   target.reservedSharedBytesPerCta);
+  if (target.isGpu && bytes > target.sharedBytesPerSM)
+    return RowMismatch{
+        kNumMatchSteps + 1,
+        llvm::formatv("shared memory: {0} CTAs of the row take {1} bytes, an SM of {2} has {3}",
+                      row.ctasPerSM, bytes, target.name, target.sharedBytesPerSM)};
+  return std::nullopt;
 }
 
 void RowSearch::reject(const ScheduleRow &row, RowMismatch mismatch, Selection &selection) {

@@ -51,6 +51,12 @@ constexpr ScheduleRow mmaRow(llvm::StringLiteral name, unsigned phases, int64_t 
           .schedule = schedule};
 }
 
+/// The row, where so many CTAs of it share an SM.
+constexpr ScheduleRow withCtasPerSM(int64_t ctas, ScheduleRow row) {
+  row.ctasPerSM = ctas;
+  return row;
+}
+
 // One stage already overlaps the copy of K with P V and that of V with Q K^T; two are
 // taken where two CTAs of an SM still find room. Unequal head dims go by the larger.
 const ScheduleRow kForward[] = {
@@ -60,7 +66,8 @@ const ScheduleRow kForward[] = {
     mmaRow("mma_d64", phases::Any, 64, mma(128, 64, 2, /*qInRegisters=*/true)),
     mmaRow("mma_d96", phases::Any, 96, mma(128, 64, 2, false)),
     // 48 keys rather than 64: as fast, and the accumulators fit without spills.
-    mmaRow("mma_d128", phases::Any, 128, mma(128, 48, 2, false)),
+    withCtasPerSM(2, mmaRow("mma_d128", phases::Any, 128, mma(128, 48, 2, false))),
+    mmaRow("mma_d128_small", phases::Any, 128, mma(128, 48, 1, false)),
     mmaRow("mma_d256", phases::Any, 256, mma(64, 64, 1, false)),
     // d_v beyond 256 has no place in registers; the budgets say by how much.
     mmaRow("mma_wide", phases::Any, 512, mma(64, 32, 1, false)),

@@ -57,6 +57,9 @@ struct ScheduleRow {
   unsigned masks = masks::Any;
   unsigned phases = phases::Any;
   int64_t minAlignment = 1;
+  /// CTAs that an SM's shared memory must have room for; where it has not, a row below may
+  /// do better with less.
+  int64_t ctasPerSM = 1;
   /// The row of last resort of a target that has faster ones.
   bool isGeneric = false;
   /// `order` is set by selection, which knows the mask.
