@@ -66,7 +66,7 @@ int attn::compileCommand(Words arguments) {
   if (!named)
     return reportError(named.error());
   rt::Expected<Compiler> compiler =
-      Compiler::create({flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark});
+      Compiler::create({flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark, nullptr});
   if (!compiler)
     return reportError(compiler.error());
   bool isKernel = flags.emit >= static_cast<size_t>(Emit::PTX);

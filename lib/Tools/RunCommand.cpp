@@ -95,7 +95,7 @@ static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &f
   options.device = *device;
   options.threads = static_cast<unsigned>(flags.threads);
   options.payload = static_cast<rt::PayloadKind>(flags.payload);
-  options.compile = {flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark};
+  options.compile = {flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark, nullptr};
   return ProblemRunner::create(std::move(options), cache);
 }
 

@@ -46,6 +46,8 @@ struct CompileOptions {
   std::string ptxas = {};
   /// Told about remarks and warnings, such as a problem that no fast path takes.
   std::function<void(const std::string &)> remark = {};
+  /// Counts problems that took the generic path; outlives the compiler.
+  rt::Metrics *metrics = nullptr;
 };
 
 /// Compiles problems for one target. Holds no state but its options, so threads may

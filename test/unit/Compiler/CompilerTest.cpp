@@ -128,6 +128,17 @@ TEST(Compiler, CacheSavesTheSecondCompile) {
   EXPECT_EQ(metrics.counter(rt::metric::kCompiles).value(), 1u);
 }
 
+TEST(Compiler, TheGenericPathIsRemarkedAndCounted) {
+  rt::Metrics metrics;
+  std::string remark;
+  auto compiler = Compiler::create({.target = "sm_80",
+                                    .remark = [&](const std::string &text) { remark = text; },
+                                    .metrics = &metrics});
+  ASSERT_TRUE(compiler->key(spec({"dtype=f32", "head_dim=64", "heads_q=4"})));
+  EXPECT_THAT(remark, HasSubstr("generic path"));
+  EXPECT_THAT(metrics.toJson(), HasSubstr("generic path"));
+}
+
 TEST(Compiler, ThreadsMayShareOne) {
   Compiler compiler = compilerFor("cpu");
   std::vector<std::string> texts(4);
