@@ -73,6 +73,9 @@ int attn::compileCommand(Words arguments) {
   if (flags.artifact && !isKernel)
     return reportError({rt::ErrorCode::BadInput,
                         "--artifact: expected --emit ptx or cubin, got " + kEmitNames[flags.emit]});
+  if (!flags.ptxas.empty() && kEmitNames[flags.emit] != "cubin")
+    return reportError(
+        {rt::ErrorCode::BadInput, "--ptxas: expected --emit cubin, got " + kEmitNames[flags.emit]});
   rt::Expected<std::string> bytes =
       isKernel ? compileKernel(*compiler, named->problem, flags)
                : compiler->emit(named->problem, static_cast<Emit>(flags.emit));
