@@ -9,6 +9,8 @@
 
 #include "attn/Runtime/Arguments.h"
 
+#include <new>
+
 using namespace attn;
 
 static HostArg toHostArg(const rt::TensorArg &tensor) {
@@ -38,7 +40,11 @@ rt::Status HostProgram::run(std::span<const rt::Argument> arguments, unsigned th
   llvm::SmallVector<HostArg> hostArgs;
   for (const rt::Argument &argument : arguments)
     hostArgs.push_back(std::visit([](const auto &value) { return toHostArg(value); }, argument));
-  std::unique_ptr<char[]> scratch(new char[layout->bytes + rt::kWorkspaceAlignment]);
+  std::unique_ptr<char[]> scratch(new (std::nothrow) char[layout->bytes + rt::kWorkspaceAlignment]);
+  if (!scratch)
+    return rt::fail(rt::ErrorCode::Unavailable, "cannot allocate the " +
+                                                    std::to_string(layout->bytes) +
+                                                    " bytes of the call's workspaces");
   char *base = reinterpret_cast<char *>(
       llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.get()), rt::kWorkspaceAlignment));
   for (const rt::WorkspaceLayout::Slot &slot : layout->slots)

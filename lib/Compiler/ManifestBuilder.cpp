@@ -109,6 +109,11 @@ rt::Status attn::readSignature(ForwardOp op, rt::Manifest &manifest) {
                     "function '" + function.getSymName().str() +
                         "': expected no results, since a kernel writes to its arguments");
   for (BlockArgument argument : function.getArguments()) {
+    if (function.getArgAttr(argument.getArgNumber(), kWorkspaceAttr))
+      return rt::fail(rt::ErrorCode::BadInput,
+                      "argument " + std::to_string(argument.getArgNumber()) + " has " +
+                          kWorkspaceAttr.str() +
+                          ", which attn-split-kv alone sets; leave workspaces out of problems");
     rt::Expected<rt::ArgumentSpec> spec = describeArgument(op, argument);
     if (!spec)
       return rt::fail(spec.error());
@@ -151,8 +156,10 @@ rt::Status attn::readWorkspaces(ModuleOp module, rt::Manifest &manifest) {
       if (!shape)
         continue;
       rt::WorkspaceSpec workspace;
-      auto type = cast<MemRefType>(function.getArgument(i).getType());
-      std::optional<rt::ElementType> element = rt::parseElementType(print(type.getElementType()));
+      auto type = dyn_cast<MemRefType>(function.getArgument(i).getType());
+      std::optional<rt::ElementType> element;
+      if (type && type.getRank() == static_cast<int64_t>(shape.size()))
+        element = rt::parseElementType(print(type.getElementType()));
       for (Attribute dim : shape) {
         std::optional<rt::SizeExpr> size = workspaceSize(dim);
         if (!size || !element)
@@ -212,6 +219,9 @@ static rt::Status addFactor(OpFoldResult bound, const rt::Manifest &manifest, rt
     grid.times(*factor);
     return {};
   }
+  if (workspace >= static_cast<int32_t>(manifest.workspaces.size()) ||
+      factor->dim >= static_cast<int32_t>(manifest.workspaces[workspace].shape.size()))
+    return fail("depends on what is no argument of the problem");
   // The size of a workspace is itself one of a user's argument.
   const rt::SizeExpr &size = manifest.workspaces[workspace].shape[factor->dim];
   if (size.factors.size() != 1 || size.factors[0].isConstant() || size.factors[0].value != 1)
@@ -224,9 +234,13 @@ rt::Status attn::readKernels(ModuleOp module, rt::Manifest &manifest) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(kKernelAttr))
       continue;
-    auto loop = *function.getOps<scf::ForallOp>().begin();
     rt::KernelEntry kernel;
     kernel.name = function.getSymName().str();
+    auto loops = function.getOps<scf::ForallOp>();
+    if (!llvm::hasSingleElement(loops))
+      return rt::fail(rt::ErrorCode::BadInput,
+                      "kernel '" + kernel.name + "': expected one loop over CTAs");
+    scf::ForallOp loop = *loops.begin();
     for (OpFoldResult bound : loop.getMixedUpperBound())
       if (rt::Status status = addFactor(bound, manifest, kernel.grid); !status)
         return status;

@@ -108,43 +108,70 @@ double attn::countPairs(const KernelSpec &spec, const RunShape &shape) {
 //===----------------------------------------------------------------------===//
 
 /// s[j] = sum_d q[d] kT[d, j] for j in span; keys in blocks that stay in the cache.
-ATTN_VECTOR_CLONES
-static void dotRows(const double *q, const double *kT, int64_t dim, int64_t pitch, KeySpan span,
-                    double *s) {
+template <class Real>
+[[gnu::always_inline]] static inline void dotRowsOf(const Real *q, const Real *kT, int64_t dim,
+                                                    int64_t pitch, KeySpan span, Real *s) {
   constexpr int64_t kBlock = 1024;
   for (int64_t begin = span.begin; begin < span.end; begin += kBlock) {
     int64_t end = std::min(begin + kBlock, span.end);
-    std::fill(s + begin, s + end, 0.0);
-    int64_t d = 0;
-    // Four at a time: s is read and written once for them.
-    for (; d + 4 <= dim; d += 4) {
-      const double *k0 = kT + d * pitch, *k1 = k0 + pitch, *k2 = k1 + pitch, *k3 = k2 + pitch;
+    std::fill(s + begin, s + end, Real(0));
+    for (int64_t d = 0; d < dim; ++d) {
+      const Real *k = kT + d * pitch;
       for (int64_t j = begin; j < end; ++j)
-        s[j] += q[d] * k0[j] + q[d + 1] * k1[j] + (q[d + 2] * k2[j] + q[d + 3] * k3[j]);
+        s[j] += q[d] * k[j];
     }
-    for (; d < dim; ++d)
-      for (int64_t j = begin; j < end; ++j)
-        s[j] += q[d] * kT[d * pitch + j];
   }
 }
 
 /// o[:] = sum_j p[j] v[j, :]
-ATTN_VECTOR_CLONES
-static void weightRows(const double *p, const double *v, int64_t dim, KeySpan span, double *o) {
-  std::fill(o, o + dim, 0.0);
+template <class Real>
+[[gnu::always_inline]] static inline void weightRowsOf(const Real *p, const Real *v, int64_t dim,
+                                                       KeySpan span, Real *o) {
+  std::fill(o, o + dim, Real(0));
   for (int64_t j = span.begin; j < span.end; ++j)
     for (int64_t d = 0; d < dim; ++d)
       o[d] += p[j] * v[j * dim + d];
 }
 
+ATTN_VECTOR_CLONES
+static void dotRows(const double *q, const double *kT, int64_t dim, int64_t pitch, KeySpan span,
+                    double *s) {
+  dotRowsOf(q, kT, dim, pitch, span, s);
+}
+ATTN_VECTOR_CLONES
+static void dotRows(const float *q, const float *kT, int64_t dim, int64_t pitch, KeySpan span,
+                    float *s) {
+  dotRowsOf(q, kT, dim, pitch, span, s);
+}
+ATTN_VECTOR_CLONES
+static void weightRows(const double *p, const double *v, int64_t dim, KeySpan span, double *o) {
+  weightRowsOf(p, v, dim, span, o);
+}
+ATTN_VECTOR_CLONES
+static void weightRows(const float *p, const float *v, int64_t dim, KeySpan span, float *o) {
+  weightRowsOf(p, v, dim, span, o);
+}
+
+static double roundTo(rt::ElementType type, double value) {
+  char element[8];
+  writeElement(element, type, 0, value);
+  return readElement(element, type, 0);
+}
+
 namespace {
 
-/// One KV head of one sequence in float64: K transposed, V as it is.
-struct KeysAndValues {
-  std::vector<double> kT, v;
+/// One KV head of one sequence: K transposed, V as it is.
+template <class Real> struct KeysAndValues {
+  std::vector<Real> kT, v;
 };
 
-class Reference {
+/// What one row needs beside them.
+template <class Real> struct Scratch {
+  std::vector<Real> q, s, o;
+};
+
+/// Real is double for the exact result, float for the naive one.
+template <class Real> class Reference {
 public:
   Reference(const KernelSpec &spec, const RunShape &shape, const ReferenceInputs &inputs,
             ReferenceRows &result)
@@ -154,9 +181,11 @@ public:
   void computeChunk(int64_t batch, int64_t headKV, int64_t begin, int64_t end);
 
 private:
-  KeysAndValues load(int64_t batch, int64_t headKV);
-  void computeRow(const KeysAndValues &kv, int64_t batch, int64_t head, int64_t row, double *q,
-                  double *s);
+  static constexpr bool kIsExact = std::is_same_v<Real, double>;
+
+  KeysAndValues<Real> load(int64_t batch, int64_t headKV);
+  void computeRow(const KeysAndValues<Real> &kv, int64_t batch, int64_t head, int64_t row,
+                  Scratch<Real> &scratch);
 
   const KernelSpec &spec;
   const RunShape &shape;
@@ -172,20 +201,21 @@ static double element(const rt::TensorArg &t, int64_t b, int64_t row, int64_t he
                          d * t.strides[3]);
 }
 
-KeysAndValues Reference::load(int64_t batch, int64_t headKV) {
+template <class Real> KeysAndValues<Real> Reference<Real>::load(int64_t batch, int64_t headKV) {
   int64_t keys = *shape.seqKV, dimQK = *spec.headDim, dimV = *spec.headDimV;
-  KeysAndValues kv{std::vector<double>(dimQK * keys), std::vector<double>(keys * dimV)};
+  KeysAndValues<Real> kv{std::vector<Real>(dimQK * keys), std::vector<Real>(keys * dimV)};
   for (int64_t j = 0; j < keys; ++j) {
     for (int64_t d = 0; d < dimQK; ++d)
-      kv.kT[d * keys + j] = element(inputs.k, batch, j, headKV, d);
+      kv.kT[d * keys + j] = static_cast<Real>(element(inputs.k, batch, j, headKV, d));
     for (int64_t d = 0; d < dimV; ++d)
-      kv.v[j * dimV + d] = element(inputs.v, batch, j, headKV, d);
+      kv.v[j * dimV + d] = static_cast<Real>(element(inputs.v, batch, j, headKV, d));
   }
   return kv;
 }
 
-void Reference::computeRow(const KeysAndValues &kv, int64_t batch, int64_t head, int64_t row,
-                           double *q, double *s) {
+template <class Real>
+void Reference<Real>::computeRow(const KeysAndValues<Real> &kv, int64_t batch, int64_t head,
+                                 int64_t row, Scratch<Real> &scratch) {
   int64_t query = result.rows[row], dimQK = *spec.headDim, dimV = *spec.headDimV;
   int64_t numRows = static_cast<int64_t>(result.rows.size()), heads = *spec.headsQ;
   double *o = &result.o[((batch * numRows + row) * heads + head) * dimV];
@@ -196,57 +226,76 @@ void Reference::computeRow(const KeysAndValues &kv, int64_t batch, int64_t head,
   if (span.size() == 0)
     return;
 
+  Real *q = scratch.q.data(), *s = scratch.s.data();
   for (int64_t d = 0; d < dimQK; ++d)
-    q[d] = element(inputs.q, batch, query, head, d);
+    q[d] = static_cast<Real>(element(inputs.q, batch, query, head, d));
   dotRows(q, kv.kT.data(), dimQK, *shape.seqKV, span, s);
 
   // The kernel gets scale and cap as f32.
-  double scale = static_cast<float>(*shape.scale);
-  double cap = static_cast<float>(spec.softcap.value_or(0));
-  double maximum = -std::numeric_limits<double>::infinity();
+  Real scale = static_cast<float>(*shape.scale);
+  Real cap = static_cast<float>(spec.softcap.value_or(0));
+  Real maximum = -std::numeric_limits<Real>::infinity();
   for (int64_t j = span.begin; j < span.end; ++j) {
     s[j] *= scale;
     if (spec.softcap)
       s[j] = cap * std::tanh(s[j] / cap);
     if (spec.alibi)
-      s[j] -= static_cast<double>(inputs.slopes[head]) *
-              std::abs(static_cast<double>(query + *shape.seqKV - *shape.seqQ - j));
+      s[j] -= static_cast<Real>(inputs.slopes[head]) *
+              std::abs(static_cast<Real>(query + *shape.seqKV - *shape.seqQ - j));
     maximum = std::max(maximum, s[j]);
   }
-  double sum = 0;
-  for (int64_t j = span.begin; j < span.end; ++j)
+  Real sum = 0;
+  for (int64_t j = span.begin; j < span.end; ++j) {
     sum += s[j] = std::exp(s[j] - maximum);
+    if (!kIsExact && spec.dtype != rt::ElementType::F32)
+      s[j] = static_cast<Real>(roundTo(spec.dtype, s[j]));
+  }
   lse = maximum + std::log(sum);
-  weightRows(s, kv.v.data(), dimV, span, o);
-  for (int64_t d = 0; d < dimV; ++d)
-    o[d] /= sum;
+  weightRows(s, kv.v.data(), dimV, span, scratch.o.data());
+  for (int64_t d = 0; d < dimV; ++d) {
+    o[d] = scratch.o[d] / sum;
+    if (!kIsExact)
+      o[d] = roundTo(*spec.out, o[d]);
+  }
 }
 
-void Reference::computeChunk(int64_t batch, int64_t headKV, int64_t begin, int64_t end) {
-  KeysAndValues kv = load(batch, headKV);
-  std::vector<double> q(*spec.headDim), s(*shape.seqKV);
+template <class Real>
+void Reference<Real>::computeChunk(int64_t batch, int64_t headKV, int64_t begin, int64_t end) {
+  KeysAndValues<Real> kv = load(batch, headKV);
+  Scratch<Real> scratch{std::vector<Real>(*spec.headDim), std::vector<Real>(*shape.seqKV),
+                        std::vector<Real>(*spec.headDimV)};
   int64_t group = *spec.headsQ / *spec.headsKV;
   for (int64_t head = headKV * group; head < (headKV + 1) * group; ++head)
     for (int64_t row = begin; row < end; ++row)
-      computeRow(kv, batch, head, row, q.data(), s.data());
+      computeRow(kv, batch, head, row, scratch);
+}
+
+template <class Real>
+static void computeRows(const KernelSpec &spec, const RunShape &shape,
+                        const ReferenceInputs &inputs, ReferenceRows &result, unsigned threads) {
+  Reference<Real> reference(spec, shape, inputs, result);
+  // Chunks of rows, each with its own copy of K and V.
+  constexpr int64_t kChunk = 256;
+  int64_t numRows = static_cast<int64_t>(result.rows.size());
+  int64_t chunks = llvm::divideCeil(numRows, kChunk);
+  parallelFor(*shape.batch * *spec.headsKV * chunks, threads, [&](int64_t task) {
+    int64_t begin = task % chunks * kChunk;
+    reference.computeChunk(task / chunks / *spec.headsKV, task / chunks % *spec.headsKV, begin,
+                           std::min(begin + kChunk, numRows));
+  });
 }
 
 ReferenceRows attn::computeReference(const KernelSpec &spec, const RunShape &shape,
                                      const ReferenceInputs &inputs, std::vector<int64_t> rows,
-                                     unsigned threads) {
+                                     unsigned threads, Precision precision) {
   int64_t batch = *shape.batch, numRows = static_cast<int64_t>(rows.size());
   ReferenceRows result;
   result.rows = std::move(rows);
   result.o.resize(batch * numRows * *spec.headsQ * *spec.headDimV);
   result.lse.resize(batch * *spec.headsQ * numRows);
-  Reference reference(spec, shape, inputs, result);
-  // Chunks of rows, each with its own copy of K and V.
-  constexpr int64_t kChunk = 256;
-  int64_t chunks = llvm::divideCeil(numRows, kChunk);
-  parallelFor(batch * *spec.headsKV * chunks, threads, [&](int64_t task) {
-    int64_t begin = task % chunks * kChunk;
-    reference.computeChunk(task / chunks / *spec.headsKV, task / chunks % *spec.headsKV, begin,
-                           std::min(begin + kChunk, numRows));
-  });
+  if (precision == Precision::Float64)
+    computeRows<double>(spec, shape, inputs, result, threads);
+  else
+    computeRows<float>(spec, shape, inputs, result, threads);
   return result;
 }

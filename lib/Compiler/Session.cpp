@@ -47,6 +47,9 @@ void Session::diagnose(Diagnostic &diagnostic) {
     errors += (errors.empty() ? "" : "\n") + text;
   else if (options.remark)
     options.remark(text);
+  // The passes remark on nothing but the generic path.
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Remark && options.metrics)
+    options.metrics->fallback(diagnostic.str());
 }
 
 rt::Error Session::takeError(rt::ErrorCode code, StringRef fallback) {

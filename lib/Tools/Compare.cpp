@@ -23,6 +23,18 @@ double attn::toleranceOf(rt::ElementType type) {
   }
 }
 
+/// The distance of 1 to the next number.
+static double epsilonOf(rt::ElementType type) {
+  switch (type) {
+  case rt::ElementType::BF16:
+    return 0x1p-7;
+  case rt::ElementType::F16:
+    return 0x1p-10;
+  default:
+    return 0x1p-23;
+  }
+}
+
 std::vector<int64_t> attn::chooseRows(const KernelSpec &spec, const RunShape &shape) {
   constexpr double kMaxFlops = 4e11;
   double flops = 2 * countPairs(spec, shape) * static_cast<double>(*spec.headDim + *spec.headDimV);
@@ -79,7 +91,8 @@ static double lseError(double got, double want) {
 }
 
 ErrorReport attn::compareWithReference(const KernelSpec &spec, const rt::TensorArg &o,
-                                       const float *lse, const ReferenceRows &reference) {
+                                       const float *lse, const ReferenceRows &reference,
+                                       const ReferenceRows &naive) {
   ErrorReport report;
   report.tolerance = toleranceOf(spec.dtype);
   report.totalRows = o.sizes[1];
@@ -111,6 +124,16 @@ ErrorReport attn::compareWithReference(const KernelSpec &spec, const rt::TensorA
                                        wantLse, gotLse);
       }
   total.finish(report);
+  double largest = 0;
+  for (size_t i = 0; i < naive.o.size(); ++i) {
+    report.naiveMaxAbs = std::max(report.naiveMaxAbs, std::abs(naive.o[i] - reference.o[i]));
+    largest = std::max(largest, std::abs(reference.o[i]));
+  }
+  // One unit in the last place of the largest element is nobody's fault.
+  double limit = 2 * report.naiveMaxAbs + largest * epsilonOf(o.elementType);
+  if (report.passed && !(report.maxAbs <= limit))
+    exactFailure = llvm::formatv("largest error {0:e3} exceeds {1:e3}, twice that of naive code",
+                                 report.maxAbs, limit);
   if (report.passed && !exactFailure.empty()) {
     report.passed = false;
     report.failure = exactFailure;

@@ -20,9 +20,10 @@ double toleranceOf(rt::ElementType type);
 /// reference would take too long.
 std::vector<int64_t> chooseRows(const KernelSpec &spec, const RunShape &shape);
 
-/// Compares the rows of the reference. `lse` is null when the kernel writes none.
+/// Compares the rows of the reference, also with how well naive code of the same precision
+/// does. `lse` is null when the kernel writes none.
 ErrorReport compareWithReference(const KernelSpec &spec, const rt::TensorArg &o, const float *lse,
-                                 const ReferenceRows &reference);
+                                 const ReferenceRows &reference, const ReferenceRows &naive);
 
 /// Compares with an array of o's shape.
 ErrorReport compareWithArray(const KernelSpec &spec, const rt::TensorArg &o,

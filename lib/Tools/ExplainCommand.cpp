@@ -21,7 +21,7 @@ static CommandSyntax makeSyntax(std::string &target, bool &json) {
 }
 
 static rt::Expected<ExplanationText> explain(const NamedProblem &named, const std::string &target) {
-  rt::Expected<Compiler> compiler = Compiler::create({target, 0, "", printRemark});
+  rt::Expected<Compiler> compiler = Compiler::create({target, 0, "", printRemark, nullptr});
   if (!compiler)
     return rt::fail(compiler.error());
   std::optional<ProblemShape> shape;

@@ -91,11 +91,22 @@ static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &f
   rt::Expected<RunDevice> device = RunDevice::parse(flags.device);
   if (!device)
     return rt::fail(device.error());
+  // What a device has no use for is refused rather than ignored.
+  auto refuse = [&](const char *flag) {
+    return rt::fail(rt::ErrorCode::BadInput,
+                    std::string(flag) + ": has no meaning for --device " + flags.device);
+  };
+  if (device->isCuda && flags.threads != 0)
+    return refuse("--threads");
+  if (!device->isCuda && flags.payload != 0)
+    return refuse("--payload cubin");
+  if (!device->isCuda && !flags.ptxas.empty())
+    return refuse("--ptxas");
   RunOptions options;
   options.device = *device;
   options.threads = static_cast<unsigned>(flags.threads);
   options.payload = static_cast<rt::PayloadKind>(flags.payload);
-  options.compile = {flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark};
+  options.compile = {flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark, nullptr};
   return ProblemRunner::create(std::move(options), cache);
 }
 

@@ -147,13 +147,13 @@ rt::Expected<RunReport> ProblemRunner::run(const RunRequest &request) {
   double flops = 2 * countPairs(spec, shape) * static_cast<double>(*spec.headDim + *spec.headDimV);
   report.tflops = report.medianMs > 0 ? flops / report.medianMs * 1e-9 : 0;
   if (request.check) {
-    ReferenceRows reference = computeReference(
-        spec, shape,
-        {tensors->q.view(), tensors->k.view(), tensors->v.view(), tensors->slopes.data()},
-        chooseRows(spec, shape), 0);
+    ReferenceInputs inputs{tensors->q.view(), tensors->k.view(), tensors->v.view(),
+                           tensors->slopes.data()};
+    std::vector<int64_t> rows = chooseRows(spec, shape);
+    const float *lse = spec.lse ? static_cast<const float *>(tensors->lse.data()) : nullptr;
     report.error = compareWithReference(
-        spec, tensors->o.view(),
-        spec.lse ? static_cast<const float *>(tensors->lse.data()) : nullptr, reference);
+        spec, tensors->o.view(), lse, computeReference(spec, shape, inputs, rows, 0),
+        computeReference(spec, shape, inputs, rows, 0, Precision::Naive));
     if (request.layout != Layout::Sparse && report.error->passed && !gapsAreUntouched(tensors->o)) {
       report.error->passed = false;
       report.error->failure = "wrote between the rows of o";

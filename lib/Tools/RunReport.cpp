@@ -46,6 +46,7 @@ static llvm::json::Value toJson(const std::optional<ErrorReport> &error) {
   return llvm::json::Object{{"max_abs", number(error->maxAbs)},
                             {"mean_abs", number(error->meanAbs)},
                             {"relative", number(error->relative)},
+                            {"naive_max_abs", number(error->naiveMaxAbs)},
                             {"lse_max", number(error->lseMaxAbs)},
                             {"tolerance", error->tolerance},
                             {"checked_rows", error->checkedRows},

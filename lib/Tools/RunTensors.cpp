@@ -47,6 +47,9 @@ static rt::Status checkMemory(const RunRequest &request) {
                  keys * (real(spec.headDim) + real(spec.headDimV)) * inBytes;
   if (request.layout == Layout::Packed)
     bytes *= 3;
+  // The exact and the naive result are kept in f64.
+  if (request.check)
+    bytes += 2 * 8 * queries * (real(spec.headDimV) + 1);
   double limit =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes <= limit)

@@ -7,7 +7,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-BUILD = Path(os.environ.get("ATTN_BUILD_DIR", Path(__file__).resolve().parents[2] / "build/release"))
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("ATTN_BUILD_DIR", ROOT / "build" / "release"))
 ATTNC = BUILD / "bin" / "attnc"
 
 

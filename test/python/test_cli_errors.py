@@ -76,6 +76,7 @@ CASES = [
     (spec(*GOOD, "--emit", "llvm", "--emit", "ptx"), ["--emit: given twice"]),
     (spec(*GOOD, "--artifact=yes"), ["--artifact: takes no value"]),
     (spec(*GOOD, "--artifact", "--emit", "tiles"), ["--artifact", "tiles"]),
+    (spec(*GOOD, "--ptxas", "x", "--emit", "llvm"), ["--ptxas", "cubin", "llvm"]),
     (spec(*GOOD, "--target", "sm_75"), ["sm_75", "sm_80"]),
     (spec(*GOOD, "--target", "cpu", "--emit", "ptx"), ["cpu", "sm_80"]),
     (spec(*GOOD, "--target", "cpu", "--emit", "nvvm"), ["cpu", "problem, tiles or llvm"]),
@@ -98,6 +99,9 @@ CASES = [
     (run("--device", "gpu"), ["--device gpu", "cuda:N"]),
     (run("--device", "cuda:-1"), ["--device cuda:-1"]),
     (run("--target", "sm_80"), ["sm_80", "--device cpu"]),
+    (run("--payload", "cubin"), ["--payload cubin", "--device cpu"]),
+    (run("--ptxas", "x"), ["--ptxas", "--device cpu"]),
+    (run("--threads", "4", "--device", "cuda:0"), ["--threads", "--device cuda:0"]),
     (run("--threads", "0"), ["--threads 0", "[1, 4096]"]),
     (run("--repeat", "x"), ["--repeat x"]),
     (run("--inputs", "zeros"), ["--inputs zeros", "random"]),
@@ -161,6 +165,15 @@ def test_json_is_the_same_as_words(tmp_path):
     assert by_file.stdout == attnc("compile", *GOOD).stdout
 
 
+FORWARD = (
+    "attn.forward ins(%t, %t, %t : !t, !t, !t) outs(%o : !t) scale(%s) "
+)
+FUNCTION = "!t = memref<?x?x4x8xf16>\nfunc.func @f(%t: !t, %o: !t, %s: f32, %c: i1) {\n"
+TWO_PROBLEMS = FUNCTION + FORWARD + FORWARD + "return }"
+NESTED_PROBLEM = FUNCTION + "scf.if %c {" + FORWARD + "}\nreturn }"
+BAD_WORKSPACE = FUNCTION.replace("%c: i1", "%c: i1 {attn.workspace = [1]}") + FORWARD + "return }"
+
+
 @pytest.mark.parametrize(
     "text, message",
     [
@@ -168,6 +181,10 @@ def test_json_is_the_same_as_words(tmp_path):
         ("func.func @f() { return }", "expected one attn.forward"),
         ("not mlir at all", "file.mlir:1:1"),
         ("", "expected one attn.forward"),
+        ("func.func @f() attributes {attn.kernel} { return }", "expected one attn.forward"),
+        (TWO_PROBLEMS, "got 2"),
+        (NESTED_PROBLEM, "directly in a function"),
+        (BAD_WORKSPACE, "attn.workspace"),
     ],
 )
 def test_bad_mlir(tmp_path, text, message):

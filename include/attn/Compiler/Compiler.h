@@ -43,9 +43,11 @@ struct CompileOptions {
   /// f32 elements in a vector of the CPU target; 0 takes what the host has.
   unsigned vectorWidth = 0;
   /// Path of ptxas; empty looks in PATH and the usual CUDA directories.
-  std::string ptxas;
+  std::string ptxas = {};
   /// Told about remarks and warnings, such as a problem that no fast path takes.
-  std::function<void(const std::string &)> remark;
+  std::function<void(const std::string &)> remark = {};
+  /// Counts problems that took the generic path; outlives the compiler.
+  rt::Metrics *metrics = nullptr;
 };
 
 /// Compiles problems for one target. Holds no state but its options, so threads may

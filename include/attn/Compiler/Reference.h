@@ -42,10 +42,14 @@ KeySpan visibleKeys(const KernelSpec &spec, const RunShape &shape, int64_t query
 /// Pairs (query, key) that the mask keeps, over all heads and sequences.
 double countPairs(const KernelSpec &spec, const RunShape &shape);
 
+/// How the rows are computed: exactly, or as the plainest code in the precision of the
+/// kernels would, with f32 sums, P rounded to the type of v and o to its own.
+enum class Precision { Float64, Naive };
+
 /// Computes the given rows of a canonical problem on `threads` threads.
 ReferenceRows computeReference(const KernelSpec &spec, const RunShape &shape,
                                const ReferenceInputs &inputs, std::vector<int64_t> rows,
-                               unsigned threads);
+                               unsigned threads, Precision precision = Precision::Float64);
 
 /// Element `index` of a buffer as a number, and a number rounded to nearest even as an
 /// element.

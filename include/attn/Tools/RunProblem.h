@@ -34,6 +34,7 @@ struct RunRequest {
 /// Difference of a result from what is right.
 struct ErrorReport {
   double maxAbs = 0, meanAbs = 0, relative = 0; ///< Relative in the Frobenius norm.
+  double naiveMaxAbs = 0; ///< What the naive code of the same precision is off by.
   double lseMaxAbs = 0;
   int64_t checkedRows = 0, totalRows = 0; ///< Of each sequence and head.
   double tolerance = 0;

@@ -1,0 +1,183 @@
+//===- CompilerTest.cpp - Keys, manifests, caching ------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Compiler/Compiler.h"
+
+#include <gmock/gmock.h>
+#include <thread>
+
+using namespace attn;
+using testing::HasSubstr;
+
+namespace {
+
+KernelSpec spec(std::vector<std::string> words) {
+  auto parsed = parseSpec(words, ShapeWords::Refused);
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return parsed->spec;
+}
+
+KernelSpec plain() { return spec({"dtype=bf16", "head_dim=64", "heads_q=4", "mask=causal"}); }
+
+Compiler compilerFor(const std::string &target) {
+  auto compiler = Compiler::create({.target = target});
+  EXPECT_TRUE(compiler) << compiler.error().message;
+  return std::move(*compiler);
+}
+
+std::string keyOf(const Problem &problem, const std::string &target = "sm_80") {
+  auto key = compilerFor(target).key(problem);
+  EXPECT_TRUE(key) << key.error().message;
+  return *key;
+}
+
+TEST(Compiler, EqualProblemsHaveEqualKeys) {
+  std::string key = keyOf(plain());
+  EXPECT_EQ(keyOf(plain()), key);
+  EXPECT_EQ(keyOf(spec({"mask=window", "window=-1,0", "dtype=bfloat16", "heads_q=4", "heads_kv=4",
+                        "head_dim=64"})),
+            key);
+  // The same problem as text, with other names, other strides and locations.
+  std::string text =
+      R"(func.func @attn_forward(%x: memref<?x?x4x64xbf16>, %y: memref<?x?x4x64xbf16>,
+      %z: memref<?x?x4x64xbf16>, %o: memref<?x?x4x64xbf16>, %l: memref<?x4x?xf32>, %s: f32) {
+    attn.forward ins(%x, %y, %z : memref<?x?x4x64xbf16>, memref<?x?x4x64xbf16>, memref<?x?x4x64xbf16>)
+                 outs(%o, %l : memref<?x?x4x64xbf16>, memref<?x4x?xf32>) scale(%s)
+                 mask(#attn.causal<bottom_right>) alignment(16)
+    return
+  })";
+  EXPECT_EQ(keyOf(ProblemText{text, "a.mlir"}), key);
+  EXPECT_EQ(keyOf(ProblemText{"\n\n" + text, "b.mlir"}), key);
+}
+
+TEST(Compiler, EveryFieldOfASpecChangesTheKey) {
+  std::vector<KernelSpec> specs = {plain()};
+  for (std::vector<std::string> words :
+       std::vector<std::vector<std::string>>{{"phase=decode"},
+                                             {"out=f32"},
+                                             {"softcap=30"},
+                                             {"alibi=true"},
+                                             {"lse=false"},
+                                             {"alignment=8"},
+                                             {"heads_kv=2"},
+                                             {"head_dim_v=32"},
+                                             {"window_left=100"},
+                                             {"q_tile=192"},
+                                             {"kv_tile=16"},
+                                             {"stages=3"},
+                                             {"split_kv=2"},
+                                             {"algorithm=naive"}}) {
+    words.insert(words.end(), {"dtype=bf16", "head_dim=64", "heads_q=4", "mask=causal"});
+    specs.push_back(spec(words));
+  }
+  for (const char *dtype : {"dtype=f16", "dtype=f32"})
+    specs.push_back(spec({dtype, "head_dim=64", "heads_q=4", "mask=causal"}));
+  std::set<std::string> keys;
+  for (const KernelSpec &each : specs)
+    keys.insert(keyOf(each));
+  EXPECT_EQ(keys.size(), specs.size());
+  EXPECT_NE(keyOf(plain(), "sm_86"), keyOf(plain()));
+}
+
+TEST(Compiler, ManifestDescribesTheCall) {
+  auto artifact = compilerFor("sm_80").compile(
+      spec({"dtype=f16", "head_dim=64", "heads_q=6", "heads_kv=2", "alibi=true", "alignment=8"}),
+      rt::PayloadKind::Ptx);
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  const rt::Manifest &manifest = artifact->manifest;
+  std::vector<std::string> names;
+  for (const rt::ArgumentSpec &argument : manifest.arguments)
+    names.push_back(argument.name);
+  EXPECT_THAT(names, testing::ElementsAre("q", "k", "v", "o", "lse", "slopes", "scale"));
+  EXPECT_EQ(manifest.arguments[1].shape, (std::vector<int64_t>{-1, -1, 2, 64}));
+  EXPECT_EQ(manifest.arguments[0].alignment, 8);
+  EXPECT_EQ(manifest.arguments[4].alignment, 4);
+  EXPECT_EQ(manifest.equalSizes.size(), 3u);
+  EXPECT_EQ(manifest.chip, "sm_80");
+  ASSERT_EQ(manifest.kernels.size(), 1u);
+  EXPECT_THAT(manifest.kernels[0].grid.text(), HasSubstr("arg0.size(1)"));
+  EXPECT_GT(manifest.kernels[0].dynamicSharedBytes, 0);
+  EXPECT_TRUE(rt::validate(manifest));
+  EXPECT_THAT(artifact->payload, HasSubstr(".target sm_80"));
+}
+
+TEST(Compiler, SplitKeysTakeWorkspaces) {
+  auto artifact = compilerFor("sm_80").compile(
+      spec({"dtype=f16", "head_dim=64", "heads_q=6", "split_kv=3"}), rt::PayloadKind::Ptx);
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  const rt::Manifest &manifest = artifact->manifest;
+  ASSERT_EQ(manifest.workspaces.size(), 2u);
+  EXPECT_EQ(manifest.workspaces[0].shape.size(), 5u);
+  ASSERT_EQ(manifest.kernels.size(), 2u);
+  EXPECT_EQ(manifest.kernels[0].arguments.size(), manifest.arguments.size() + 2);
+  EXPECT_TRUE(rt::validate(manifest));
+}
+
+TEST(Compiler, CacheSavesTheSecondCompile) {
+  rt::Metrics metrics;
+  rt::KernelCache cache(nullptr, metrics);
+  Compiler compiler = compilerFor("sm_80");
+  auto first = compiler.compile(plain(), rt::PayloadKind::Ptx, cache);
+  auto second = compiler.compile(plain(), rt::PayloadKind::Ptx, cache);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->get(), second->get());
+  EXPECT_EQ(metrics.counter(rt::metric::kCompiles).value(), 1u);
+}
+
+TEST(Compiler, TheGenericPathIsRemarkedAndCounted) {
+  rt::Metrics metrics;
+  std::string remark;
+  auto compiler = Compiler::create({.target = "sm_80",
+                                    .remark = [&](const std::string &text) { remark = text; },
+                                    .metrics = &metrics});
+  ASSERT_TRUE(compiler->key(spec({"dtype=f32", "head_dim=64", "heads_q=4"})));
+  EXPECT_THAT(remark, HasSubstr("generic path"));
+  EXPECT_THAT(metrics.toJson(), HasSubstr("generic path"));
+}
+
+TEST(Compiler, ThreadsMayShareOne) {
+  Compiler compiler = compilerFor("cpu");
+  std::vector<std::string> texts(4);
+  std::vector<std::thread> threads;
+  for (std::string &text : texts)
+    threads.emplace_back([&] { text = compiler.emit(plain(), Emit::Tiles).value_or("failed"); });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::string &text : texts)
+    EXPECT_EQ(text, texts[0]);
+  EXPECT_THAT(texts[0], HasSubstr("scf.forall"));
+}
+
+TEST(Compiler, ErrorsNameThePlace) {
+  auto text = compilerFor("cpu").emit(ProblemText{"func.func @f() {\n  attn.nothing\n}", "x.mlir"},
+                                      Emit::Problem);
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, rt::ErrorCode::BadInput);
+  EXPECT_THAT(text.error().message, HasSubstr("x.mlir:2:3: "));
+}
+
+TEST(HostProgram, RefusesWhatDoesNotFit) {
+  auto program =
+      compilerFor("cpu").compileHost(spec({"dtype=f32", "head_dim=8", "heads_q=1", "lse=false"}));
+  ASSERT_TRUE(program) << program.error().message;
+  std::vector<float> data(64, 1.0f);
+  auto tensor = [&](int64_t rows, int64_t dim) {
+    return rt::TensorArg::dense(data.data(), rt::ElementType::F32, {1, rows, 1, dim});
+  };
+  auto run = [&](rt::TensorArg q, rt::TensorArg k) {
+    rt::Argument arguments[] = {q, k, k, q, rt::ScalarArg(1.0f)};
+    rt::Status status = (*program)->run(arguments);
+    return status ? std::string("ran") : status.error().message;
+  };
+  EXPECT_EQ(run(tensor(3, 8), tensor(4, 8)), "ran");
+  EXPECT_THAT(run(tensor(3, 16), tensor(4, 8)), HasSubstr("'q'"));
+  rt::TensorArg twice = tensor(2, 8);
+  twice.sizes[0] = 2;
+  EXPECT_THAT(run(tensor(3, 8), twice), HasSubstr("argument 'k': expected size 1"));
+}
+
+} // namespace
