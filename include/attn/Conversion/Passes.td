@@ -50,10 +50,13 @@ def ConvertAttnToCPU : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
     A tile is a buffer of f32 on the heap, allocated once for the whole range, whose rows are
     padded to whole vectors. bf16 and f16 tiles are kept as f32 too: their values are those
     of the narrow type. An operand that nothing else uses gives its buffer to the result.
+    Loops over buffers alone become private functions, because peeled K/V loops hold the
+    same ones several times.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+                           "::mlir::LLVM::LLVMDialect"];
   let options = [
     Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"8",
            "f32 elements in a vector register: 4, 8 or 16">];

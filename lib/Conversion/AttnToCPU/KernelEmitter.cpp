@@ -1,4 +1,4 @@
-//===- KernelEmitter.cpp - Functions, control flow and buffers ------------===//
+//===- KernelEmitter.cpp - Functions and control flow ---------------------===//
 //
 // Part of attn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/Transforms/KVLoop.h"
 
 #include <mlir/Dialect/Arith/Utils/Utils.h>
+#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 
 using namespace mlir;
 using namespace attn;
@@ -123,6 +124,32 @@ LogicalResult KernelEmitter::emitRangeFunction() {
     memref::DeallocOp::create(b, buffer);
   func::ReturnOp::create(b);
   return result;
+}
+
+void KernelEmitter::callShared(const Twine &what, ValueRange operands,
+                               llvm::function_ref<void(ValueRange)> body) {
+  StringAttr key = b.getStringAttr(what);
+  FunctionType type = b.getFunctionType(operands.getTypes(), {});
+  func::FuncOp &func = shared[{key, type}];
+  if (!func) {
+    std::string name;
+    do {
+      name = (kernel.getSymName() + "_loops_" + Twine(numShared++)).str();
+    } while (SymbolTable::lookupSymbolIn(kernel->getParentOp(), name));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(kernel);
+    func = func::FuncOp::create(b, name, type);
+    func.setPrivate();
+    // LLVM would inline them again, at twice the time to compile and no gain in speed.
+    func->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+    func->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+    created.push_back(func);
+    Block *entry = func.addEntryBlock();
+    b.setInsertionPointToEnd(entry);
+    body(entry->getArguments());
+    func::ReturnOp::create(b);
+  }
+  func::CallOp::create(b, func, operands);
 }
 
 LogicalResult KernelEmitter::emit() {
@@ -273,83 +300,4 @@ void KernelEmitter::emitYield(Operation *yield, ArrayRef<SmallVector<TileBuffer,
   for (auto &[from, to] : moves)
     copy(from, to);
   scf::YieldOp::create(b, plain);
-}
-
-//===----------------------------------------------------------------------===//
-// Buffers
-//===----------------------------------------------------------------------===//
-
-Value KernelEmitter::allocate(ArrayRef<int64_t> shape) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(allocationPoint);
-  // Whole cache lines, so that no vector straddles two.
-  allocations.push_back(
-      memref::AllocOp::create(b, MemRefType::get(shape, b.getF32Type()), b.getI64IntegerAttr(64)));
-  return allocations.back();
-}
-
-SmallVector<TileBuffer, 2> KernelEmitter::allocateFor(Type type) {
-  if (auto state = dyn_cast<SoftmaxStateType>(type)) {
-    int64_t rows = state.getRows();
-    return {{allocate(padded(rows)), 1, rows}, {allocate(padded(rows)), 1, rows}};
-  }
-  auto tile = cast<TileType>(type);
-  if (tile.getRank() == 1)
-    return {{allocate(padded(tile.getRows())), 1, tile.getRows()}};
-  return {{allocate({tile.getRows(), padded(tile.getCols())}), tile.getRows(), tile.getCols()}};
-}
-
-void KernelEmitter::bind(Value value, ArrayRef<TileBuffer> buffers) {
-  storage[value] = SmallVector<TileBuffer, 2>(buffers);
-}
-
-static float roundedTo(Type type, APFloat value) {
-  bool lost;
-  value.convert(cast<FloatType>(type).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
-  return value.convertToFloat();
-}
-
-/// Constants are written out anew for each use, which may then overwrite them.
-SmallVector<TileBuffer, 2> KernelEmitter::buffersOf(Value value) {
-  if (auto constant = value.getDefiningOp<FillOp>()) {
-    SmallVector<TileBuffer, 2> buffers = allocateFor(value.getType());
-    fill(buffers[0],
-         roundedTo(constant.getResult().getType().getElementType(), constant.getValue()));
-    return buffers;
-  }
-  if (value.getDefiningOp<SoftmaxInitOp>()) {
-    SmallVector<TileBuffer, 2> buffers = allocateFor(value.getType());
-    fill(buffers[0], -std::numeric_limits<float>::infinity());
-    fill(buffers[1], 0.0f);
-    return buffers;
-  }
-  return storage[value];
-}
-
-static bool isConstantTile(Value value) {
-  return value.getDefiningOp<FillOp>() || value.getDefiningOp<SoftmaxInitOp>();
-}
-
-/// A value from outside the block of its use may be needed in the next iteration.
-bool KernelEmitter::isLastUse(OpOperand &operand) {
-  Value value = operand.get();
-  return value.hasOneUse() && value.getParentBlock() == operand.getOwner()->getBlock();
-}
-
-SmallVector<TileBuffer, 2> KernelEmitter::reuse(OpOperand &operand, ArrayRef<TileBuffer> buffers) {
-  if (isConstantTile(operand.get()) || isLastUse(operand))
-    return SmallVector<TileBuffer, 2>(buffers);
-  return allocateFor(operand.get().getType());
-}
-
-SmallVector<TileBuffer, 2> KernelEmitter::own(OpOperand &operand) {
-  SmallVector<TileBuffer, 2> from = buffersOf(operand.get()), to = reuse(operand, from);
-  for (auto [source, target] : llvm::zip_equal(from, to))
-    if (source.memref != target.memref)
-      copy(source, target);
-  return to;
-}
-
-void KernelEmitter::copy(const TileBuffer &from, const TileBuffer &to) {
-  forEachVector(from, [&](ValueRange at) { store(load(from.memref, at), to.memref, at); });
 }

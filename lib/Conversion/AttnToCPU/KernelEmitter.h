@@ -86,7 +86,13 @@ private:
   LogicalResult emitIf(mlir::scf::IfOp op);
   void emitYield(Operation *yield, llvm::ArrayRef<SmallVector<TileBuffer, 2>> targets);
 
-  // Buffers (KernelEmitter.cpp).
+  /// Emits a call of a function with the given body, which loops over buffers alone. Loops
+  /// that the program holds several times, as peeled K/V loops do, so become code once. `what`
+  /// must tell apart all bodies that take operands of the same types.
+  void callShared(const llvm::Twine &what, ValueRange operands,
+                  llvm::function_ref<void(ValueRange arguments)> body);
+
+  // Buffers (Buffers.cpp).
   Value allocate(llvm::ArrayRef<int64_t> shape);
   SmallVector<TileBuffer, 2> allocateFor(mlir::Type type);
   SmallVector<TileBuffer, 2> buffersOf(Value value);
@@ -110,6 +116,8 @@ private:
   Value loadTensorVector(Value tensor, ValueRange at, int64_t width, float pad);
   void prefetchRow(Value tensor, Value batch, Value row, Value head, int64_t cols);
   void loadMatrix(LoadTileOp op, Value limit, const TileBuffer &to);
+  void loadMatrixRows(Value tensor, Value batch, Value first, Value head, Value limit, float pad,
+                      bool prefetch, const TileBuffer &to);
   void loadRow(LoadTileOp op, Value limit, const TileBuffer &to);
   void fill(const TileBuffer &to, float value);
 
@@ -117,6 +125,8 @@ private:
   LogicalResult emitOp(TileMmaOp op);
   LogicalResult emitOp(RescaleOp op);
   Value packTransposed(const TileBuffer &from);
+  void emitProduct(const TileBuffer &a, Value matrix, const AccumulatorInit &init,
+                   const TileBuffer &out);
   void emitProductBlock(const TileBuffer &a, Value matrix, const AccumulatorInit &init, Value out,
                         Value row, int64_t numRows, Value col, int64_t numVectors);
 
@@ -135,6 +145,9 @@ private:
   LogicalResult emitOp(SoftmaxApplyOp op);
   LogicalResult emitOp(FinalizeOp op);
   LogicalResult emitOp(MergeOp op);
+  void emitRowMaxLoops(const TileBuffer &scores, Value oldMax, Value newMax, Value partials);
+  void emitProbabilityLoops(const TileBuffer &scores, Value m, Value scale, Value p, Value sum,
+                            Value partials);
   void combineLanes(Value partials, int64_t rows, Value start, Value out, CombineFn combine);
   void emitRowMax(const TileBuffer &scores, Value oldMax, Value newMax);
   void emitProbabilities(const TileBuffer &scores, Value m, Value scale, Value p, Value sum);
@@ -174,6 +187,8 @@ private:
   llvm::DenseMap<Value, Value> pendingFactors;
   SmallVector<Value> allocations;
   SmallVector<Operation *> created;
+  unsigned numShared = 0;
+  llvm::DenseMap<std::pair<mlir::StringAttr, mlir::FunctionType>, mlir::func::FuncOp> shared;
   /// Where allocations go: in front of the loop over the tiles of the range.
   Operation *allocationPoint = nullptr;
 };

@@ -65,19 +65,31 @@ void KernelEmitter::prefetchRow(Value tensor, Value batch, Value row, Value head
 }
 
 void KernelEmitter::loadMatrix(LoadTileOp op, Value limit, const TileBuffer &to) {
-  Value tensor = mapping.lookupOrDefault(op.getSource());
-  Value batch = mapping.lookupOrDefault(op.getBatch()),
-        head = mapping.lookupOrDefault(op.getHead());
-  Value first = mapping.lookupOrDefault(op.getRow());
   float pad = op.getPad() ? op.getPad()->convertToFloat() : 0.0f;
+  bool prefetch = isLoopVariable(op.getRow());
+  Value operands[] = {mapping.lookupOrDefault(op.getSource()),
+                      mapping.lookupOrDefault(op.getBatch()),
+                      mapping.lookupOrDefault(op.getRow()),
+                      mapping.lookupOrDefault(op.getHead()),
+                      limit,
+                      to.memref};
+  callShared("load " + Twine(to.cols) + " " + Twine(llvm::bit_cast<uint32_t>(pad)) +
+                 (prefetch ? " prefetch" : ""),
+             operands, [&](ValueRange args) {
+               loadMatrixRows(args[0], args[1], args[2], args[3], args[4], pad, prefetch,
+                              {args[5], to.rows, to.cols});
+             });
+}
+
+void KernelEmitter::loadMatrixRows(Value tensor, Value batch, Value first, Value head, Value limit,
+                                   float pad, bool prefetch, const TileBuffer &to) {
   int64_t tensorCols = cast<MemRefType>(tensor.getType()).getDimSize(3);
   int64_t cols = std::min(to.cols, tensorCols);
-
   Value valid = validRows(limit, first, to.rows);
   Value lastRow = arith::SubIOp::create(b, limit, index(1));
   forRange(index(0), valid, 1, [&](Value row) {
     Value tensorRow = arith::AddIOp::create(b, first, row);
-    if (isLoopVariable(op.getRow()))
+    if (prefetch)
       prefetchRow(tensor, batch, arith::MinSIOp::create(b, offset(tensorRow, to.rows), lastRow),
                   head, cols);
     forColumns(cols, {}, [&](Value col, Value lanes, ValueRange) -> SmallVector<Value> {

@@ -62,13 +62,15 @@ static SmallVector<Value> transposeBlock(ImplicitLocOpBuilder &b, SmallVector<Va
 /// A copy of `from` with rows and columns exchanged, in which products read whole vectors.
 Value KernelEmitter::packTransposed(const TileBuffer &from) {
   Value to = allocate({padded(from.cols), padded(from.rows)});
-  forBlocks(from.rows, vectorWidth, [&](Value row, int64_t numRows) {
-    forRange(index(0), index(from.cols), vectorWidth, [&](Value col) {
-      SmallVector<Value> block;
-      for (int64_t i = 0; i < vectorWidth; ++i)
-        block.push_back(i < numRows ? load(from.memref, {offset(row, i), col}) : splat(0.0f));
-      for (auto [i, vector] : llvm::enumerate(transposeBlock(b, block)))
-        store(vector, to, {offset(col, i), row});
+  callShared("pack " + Twine(from.cols), {from.memref, to}, [&](ValueRange args) {
+    forBlocks(from.rows, vectorWidth, [&](Value row, int64_t numRows) {
+      forRange(index(0), index(from.cols), vectorWidth, [&](Value col) {
+        SmallVector<Value> block;
+        for (int64_t i = 0; i < vectorWidth; ++i)
+          block.push_back(i < numRows ? load(args[0], {offset(row, i), col}) : splat(0.0f));
+        for (auto [i, vector] : llvm::enumerate(transposeBlock(b, block)))
+          store(vector, args[1], {offset(col, i), row});
+      });
     });
   });
   return to;
@@ -117,6 +119,31 @@ void KernelEmitter::emitProductBlock(const TileBuffer &a, Value matrix, const Ac
       store(loop.getResult(i * numVectors + j), out, {rows[i], cols[j]});
 }
 
+void KernelEmitter::emitProduct(const TileBuffer &a, Value matrix, const AccumulatorInit &init,
+                                const TileBuffer &out) {
+  RegisterBlock block = chooseBlock(out.rows, padded(out.cols) / vectorWidth, vectorWidth);
+  SmallVector<Value> operands = {a.memref, matrix, out.memref};
+  std::string start = "from constant " + std::to_string(llvm::bit_cast<uint32_t>(init.constant));
+  if (init.buffer) {
+    operands.push_back(init.buffer);
+    start = "from buffer";
+  }
+  if (init.factors) {
+    operands.push_back(init.factors);
+    start = "from scaled buffer";
+  }
+  callShared("product " + Twine(a.cols) + " " + start, operands, [&](ValueRange args) {
+    AccumulatorInit own = {init.constant, init.buffer ? args[3] : Value(),
+                           init.factors ? args[4] : Value()};
+    forBlocks(padded(out.cols), block.vectors * vectorWidth, [&](Value col, int64_t numCols) {
+      forBlocks(out.rows, block.rows, [&](Value row, int64_t numRows) {
+        emitProductBlock({args[0], a.rows, a.cols}, args[1], own, args[2], row, numRows, col,
+                         numCols / vectorWidth);
+      });
+    });
+  });
+}
+
 LogicalResult KernelEmitter::emitOp(TileMmaOp op) {
   TileBuffer a = bufferOf(op.getA());
   Value matrix;
@@ -139,12 +166,7 @@ LogicalResult KernelEmitter::emitOp(TileMmaOp op) {
     out = reuse(op.getAccMutable(), acc).front();
   }
 
-  RegisterBlock block = chooseBlock(out.rows, padded(out.cols) / vectorWidth, vectorWidth);
-  forBlocks(padded(out.cols), block.vectors * vectorWidth, [&](Value col, int64_t numCols) {
-    forBlocks(out.rows, block.rows, [&](Value row, int64_t numRows) {
-      emitProductBlock(a, matrix, init, out.memref, row, numRows, col, numCols / vectorWidth);
-    });
-  });
+  emitProduct(a, matrix, init, out);
   bind(op.getResult(), out);
   return success();
 }

@@ -54,6 +54,14 @@ void KernelEmitter::combineLanes(Value partials, int64_t rows, Value start, Valu
 /// newMax[r] = max(oldMax[r], max_c scores[r, c])
 void KernelEmitter::emitRowMax(const TileBuffer &scores, Value oldMax, Value newMax) {
   Value partials = allocate({padded(scores.rows), vectorWidth});
+  callShared("max " + Twine(scores.cols), {scores.memref, oldMax, newMax, partials},
+             [&](ValueRange args) {
+               emitRowMaxLoops({args[0], scores.rows, scores.cols}, args[1], args[2], args[3]);
+             });
+}
+
+void KernelEmitter::emitRowMaxLoops(const TileBuffer &scores, Value oldMax, Value newMax,
+                                    Value partials) {
   forRows(scores.rows, [&](Value row) {
     Value none = splat(kMinusInf);
     Value best = forColumns(scores.cols, none, [&](Value col, Value lanes, ValueRange carried) {
@@ -71,8 +79,23 @@ void KernelEmitter::emitRowMax(const TileBuffer &scores, Value oldMax, Value new
 /// null.
 void KernelEmitter::emitProbabilities(const TileBuffer &scores, Value m, Value scale, Value p,
                                       Value sum) {
+  SmallVector<Value> operands = {scores.memref, m, scale};
+  if (p)
+    operands.push_back(p);
+  if (sum)
+    operands.append({sum, allocate({padded(scores.rows), vectorWidth})});
+  callShared(Twine(p ? "probabilities " : "sums ") + Twine(scores.cols), operands,
+             [&](ValueRange args) {
+               ValueRange sums = args.drop_front(p ? 4 : 3);
+               emitProbabilityLoops({args[0], scores.rows, scores.cols}, args[1], args[2],
+                                    p ? args[3] : Value(), sum ? sums[0] : Value(),
+                                    sum ? sums[1] : Value());
+             });
+}
+
+void KernelEmitter::emitProbabilityLoops(const TileBuffer &scores, Value m, Value scale, Value p,
+                                         Value sum, Value partials) {
   Value factor = splat(scale);
-  Value partials = sum ? allocate({padded(scores.rows), vectorWidth}) : Value();
   forRows(scores.rows, [&](Value row) {
     Value rowMax = splat(finiteOrZero(memref::LoadOp::create(b, m, row)));
     Value total =

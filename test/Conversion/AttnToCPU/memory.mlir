@@ -4,26 +4,29 @@
 // behind the head dim come from a narrower load.
 
 // CHECK-LABEL: func.func @matrix(
-// CHECK-SAME:    %[[M:[^:]+]]: memref<?x?x2x12xf32>
-// CHECK-DAG:     %[[PAD:.+]] = arith.constant dense<7.000000e+00> : vector<8xf32>
-// CHECK-DAG:     %[[BUFFER:.+]] = memref.alloc() {alignment = 64 : i64} : memref<16x16xf32>
+// CHECK-SAME:    %[[M:[^:]+]]: memref<?x?x2x12xf32>, %[[LIMIT:[^:]+]]: index
+// CHECK:         %[[BUFFER:.+]] = memref.alloc() {alignment = 64 : i64} : memref<16x16xf32>
 // CHECK:         %[[DIM:.+]] = memref.dim %[[M]], %c1
-// CHECK:         %[[LIMIT:.+]] = arith.minsi %[[DIM]], %{{.+}}
-// CHECK:         %[[LEFT:.+]] = arith.subi %[[LIMIT]], %[[ROW:.+]] : index
+// CHECK:         %[[END:.+]] = arith.minsi %[[DIM]], %[[LIMIT]]
+// CHECK:         call @[[LOAD:[a-z_0-9]+]](%[[M]], %{{.+}}, %{{.+}}, %{{.+}}, %[[END]], %[[BUFFER]])
+// CHECK:         memref.dealloc %[[BUFFER]]
+// CHECK:       func.func private @[[LOAD]](
+// CHECK-SAME:    %[[M:[^:]+]]: memref<?x?x2x12xf32>, %[[BATCH:[^:]+]]: index, %[[ROW:[^:]+]]: index, %[[HEAD:[^:]+]]: index, %[[END:[^:]+]]: index, %[[BUFFER:[^:]+]]: memref<16x16xf32>
+// CHECK-DAG:     %[[PAD:.+]] = arith.constant dense<7.000000e+00> : vector<8xf32>
+// CHECK:         %[[LEFT:.+]] = arith.subi %[[END]], %[[ROW]] : index
 // CHECK:         %[[POSITIVE:.+]] = arith.maxsi %[[LEFT]], %c0
 // CHECK:         %[[VALID:.+]] = arith.minsi %[[POSITIVE]], %c16
 // CHECK:         scf.for %[[R:.+]] = %c0 to %[[VALID]] step %c1 {
 // CHECK:           %[[AT:.+]] = arith.addi %[[ROW]], %[[R]]
-// CHECK:           %[[WHOLE:.+]] = vector.load %[[M]][%{{.+}}, %[[AT]], %{{.+}}, %c0] : {{.+}}, vector<8xf32>
+// CHECK:           %[[WHOLE:.+]] = vector.load %[[M]][%[[BATCH]], %[[AT]], %[[HEAD]], %c0] : {{.+}}, vector<8xf32>
 // CHECK:           vector.store %[[WHOLE]], %[[BUFFER]][%[[R]], %c0]
-// CHECK:           %[[PART:.+]] = vector.load %[[M]][%{{.+}}, %[[AT]], %{{.+}}, %c8] : {{.+}}, vector<4xf32>
+// CHECK:           %[[PART:.+]] = vector.load %[[M]][%[[BATCH]], %[[AT]], %[[HEAD]], %c8] : {{.+}}, vector<4xf32>
 // CHECK:           %[[PADDED:.+]] = vector.insert_strided_slice %[[PART]], %[[PAD]] {offsets = [0], strides = [1]}
 // CHECK:           vector.store %[[PADDED]], %[[BUFFER]][%[[R]], %c8]
 // CHECK:         }
 // CHECK:         scf.for %[[R:.+]] = %[[VALID]] to %c16 step %c1 {
 // CHECK:           vector.store %[[PAD]], %[[BUFFER]][%[[R]], %c0]
 // CHECK:           vector.store %[[PAD]], %[[BUFFER]][%[[R]], %c8]
-// CHECK:         memref.dealloc %[[BUFFER]]
 func.func @matrix(%m: memref<?x?x2x12xf32>, %limit: index) attributes {attn.kernel} {
   scf.forall (%b, %h, %row) in (3, 2, 5) {
     %t = attn.load_tile %m[%b, %row, %h] limit(%limit) pad(7.0)
@@ -40,12 +43,14 @@ func.func @matrix(%m: memref<?x?x2x12xf32>, %limit: index) attributes {attn.kern
 // CHECK-LABEL: func.func @narrow(
 // CHECK-SAME:    %[[M:[^:]+]]: memref<?x?x2x8xbf16
 // CHECK:         %[[BUFFER:.+]] = memref.alloc() {{.+}} : memref<4x8xf32>
-// CHECK:         %[[BITS:.+]] = vector.load %[[M]]{{.+}} vector<8xbf16>
-// CHECK:         %[[WIDE:.+]] = arith.extf %[[BITS]] : vector<8xbf16> to vector<8xf32>
-// CHECK:         vector.store %[[WIDE]], %[[BUFFER]]
+// CHECK:         call @[[LOAD:[a-z_0-9]+]](
 // CHECK:         %[[OUT:.+]] = vector.load %[[BUFFER]]
 // CHECK:         %[[ROUNDED:.+]] = arith.truncf %[[OUT]] : vector<8xf32> to vector<8xbf16>
 // CHECK:         vector.store %[[ROUNDED]], %[[M]]
+// CHECK:       func.func private @[[LOAD]](
+// CHECK:         %[[BITS:.+]] = vector.load %{{.+}} vector<8xbf16>
+// CHECK:         %[[WIDE:.+]] = arith.extf %[[BITS]] : vector<8xbf16> to vector<8xf32>
+// CHECK:         vector.store %[[WIDE]], %{{.+}} : memref<4x8xf32>
 func.func @narrow(%m: memref<?x?x2x8xbf16, strided<[?, ?, ?, 1], offset: ?>>) attributes {attn.kernel} {
   scf.forall (%b, %h, %row) in (3, 2, 5) {
     %t = attn.load_tile %m[%b, %row, %h]

@@ -5,22 +5,33 @@
 
 // CHECK-LABEL: func.func @update(
 // CHECK-SAME:    %{{[^:]+}}: memref<?x?x2x6xf32>, %[[SCALE:[^:]+]]: f32
+// CHECK:         %[[ONE:.+]] = arith.constant dense<1.000000e+00> : vector<4xf32>
+// CHECK:         call @[[MAX:[a-z_0-9]+]](%[[S:[a-z_0-9]+]], %[[M:[a-z_0-9]+]], %{{[a-z_0-9]+}}, %{{[a-z_0-9]+}})
+// CHECK:         %[[ALPHA:.+]] = math.exp
+// CHECK:         arith.select %{{.+}}, %[[ONE]], %{{.+}} : vector<4xi1>, vector<4xf32>
+// CHECK:         call @[[PROBABILITIES:[a-z_0-9]+]](%[[S]], %[[M]], %[[SCALE]], %[[S]], %{{.+}}, %{{.+}})
+
+// CHECK:       func.func private @[[MAX]](
 // CHECK-DAG:     %[[INSIDE:.+]] = arith.constant dense<[true, true, false, false]> : vector<4xi1>
 // CHECK-DAG:     %[[INF:.+]] = arith.constant dense<0xFF800000> : vector<4xf32>
-// CHECK-DAG:     %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : vector<4xf32>
-// CHECK-DAG:     %[[ONE:.+]] = arith.constant dense<1.000000e+00> : vector<4xf32>
 // CHECK:         %[[TAIL:.+]] = arith.select %[[INSIDE]], %{{.+}}, %[[INF]]
 // CHECK:         arith.cmpf ogt, %[[TAIL]], %{{.+}}
 // CHECK-COUNT-6: vector.shuffle
+
+// CHECK:       func.func private @[[PROBABILITIES]](
+// CHECK-SAME:    %[[S:[^:]+]]: memref<4x8xf32>, %[[M:[^:]+]]: memref<4xf32>, %[[SCALE:[^:]+]]: f32, %[[P:[^:]+]]: memref<4x8xf32>
+// CHECK-DAG:     %[[INSIDE:.+]] = arith.constant dense<[true, true, false, false]> : vector<4xi1>
+// CHECK-DAG:     %[[INF:.+]] = arith.constant dense<0xFF800000> : vector<4xf32>
+// CHECK-DAG:     %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : vector<4xf32>
 // CHECK:         %[[FACTOR:.+]] = vector.broadcast %[[SCALE]] : f32 to vector<4xf32>
-// CHECK:         %[[ALPHA:.+]] = math.exp
-// CHECK:         arith.select %{{.+}}, %[[ONE]], %{{.+}} : vector<4xi1>, vector<4xf32>
-// CHECK:         %[[DIFF:.+]] = arith.subf
-// CHECK:         %[[X:.+]] = arith.mulf %[[DIFF]], %[[FACTOR]]
-// CHECK:         %[[E:.+]] = math.exp %[[X]]
-// CHECK:         %[[MASKED:.+]] = arith.cmpf oeq, %{{.+}}, %[[INF]]
-// CHECK:         %[[P:.+]] = arith.select %[[MASKED]], %[[ZERO]], %[[E]]
-// CHECK:         vector.store %[[P]]
+// CHECK:         %[[X:.+]] = vector.load %[[S]]
+// CHECK:         %[[DIFF:.+]] = arith.subf %[[X]], %{{.+}}
+// CHECK:         %[[SCALED:.+]] = arith.mulf %[[DIFF]], %[[FACTOR]]
+// CHECK:         %[[E:.+]] = math.exp %[[SCALED]]
+// CHECK:         %[[MASKED:.+]] = arith.cmpf oeq, %[[X]], %[[INF]]
+// CHECK:         %[[PROB:.+]] = arith.select %[[MASKED]], %[[ZERO]], %[[E]]
+// CHECK:         vector.store %[[PROB]], %[[P]]
+// CHECK:         arith.select %[[INSIDE]], %{{.+}}, %[[ZERO]]
 // CHECK-COUNT-6: vector.shuffle
 func.func @update(%m: memref<?x?x2x6xf32>, %scale: f32) attributes {attn.kernel} {
   %c0 = arith.constant 0 : index

@@ -200,20 +200,48 @@ bool Tensor::isFloodedOutside(float value) const {
 // Reference
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct Inputs {
-  Tensor q, k, v, slopes;
-  double scale;
+/// The rows of K and V of one head as doubles.
+struct Trial::Keys {
+  std::vector<double> k, v;
 };
-struct Row {
+struct Trial::Row {
   std::vector<double> o;
   double lse;
 };
-/// The rows of K and V of one head as doubles.
-struct Keys {
-  std::vector<double> k, v;
-};
-} // namespace
+
+static constexpr float kSentinel = 12345;
+
+Trial::Trial(const Problem &problem, const Sizes &sizes, Order order)
+    : q(problem.element, {sizes.batch, sizes.seqQ, problem.headsQ, problem.dimQK}, order),
+      k(problem.element, {sizes.batch, sizes.seqKV, problem.headsKV, problem.dimQK}, order),
+      v(problem.element, {sizes.batch, sizes.seqKV, problem.headsKV, problem.dimV}, order),
+      o(problem.f32Output ? Element::F32 : problem.element,
+        {sizes.batch, sizes.seqQ, problem.headsQ, problem.dimV},
+        order == Order::Expanded ? Order::TokenMajor : order),
+      lse(Element::F32, {sizes.batch, problem.headsQ, sizes.seqQ}, order),
+      partialO(Element::F32,
+               {problem.splitKV, sizes.batch, sizes.seqQ, problem.headsQ, problem.dimV}, order),
+      partialLse(Element::F32, {problem.splitKV, sizes.batch, problem.headsQ, sizes.seqQ}, order),
+      slopes(Element::F32, {problem.headsQ}, order), scale(1.5 / std::sqrt(problem.dimQK)),
+      problem(problem), sizes(sizes) {
+  unsigned seed = 1;
+  for (Tensor *tensor : {&q, &k, &v}) {
+    tensor->flood(NAN);
+    tensor->randomize(seed++, 2.0);
+  }
+  slopes.randomize(seed++, 0.25);
+  for (Tensor *tensor : {&o, &lse, &partialO, &partialLse})
+    tensor->flood(kSentinel);
+}
+
+std::vector<HostArg> Trial::arguments() {
+  return {q.view(),        k.view(),          v.view(),      o.view(), lse.view(),
+          partialO.view(), partialLse.view(), slopes.view(), scale};
+}
+
+std::string Trial::run(HostKernel &kernel, unsigned numThreads) {
+  return llvm::toString(kernel.run(arguments(), numThreads));
+}
 
 static void appendRow(std::vector<double> &to, const Tensor &tensor, int64_t b, int64_t i,
                       int64_t h) {
@@ -221,102 +249,67 @@ static void appendRow(std::vector<double> &to, const Tensor &tensor, int64_t b, 
     to.push_back(tensor.get({b, i, h, d}));
 }
 
-static Row reference(const Problem &problem, const Inputs &in, const Keys &keys, const Sizes &sizes,
-                     const Keep &keep, int64_t b, int64_t h, int64_t i) {
-  std::vector<double> q, s(sizes.seqKV, -INFINITY);
-  appendRow(q, in.q, b, i, h);
+Trial::Row Trial::reference(const Keys &keys, const Keep &keep, int64_t b, int64_t h,
+                            int64_t i) const {
+  std::vector<double> row, s(sizes.seqKV, -INFINITY);
+  appendRow(row, q, b, i, h);
   double best = -INFINITY;
   for (int64_t j = 0; j < sizes.seqKV; ++j) {
     if (!keep(i, j, sizes.seqQ, sizes.seqKV))
       continue;
     double dot = 0;
     for (int64_t d = 0; d < problem.dimQK; ++d)
-      dot += q[d] * keys.k[j * problem.dimQK + d];
-    s[j] = dot * in.scale;
+      dot += row[d] * keys.k[j * problem.dimQK + d];
+    s[j] = dot * scale;
     if (problem.softcap)
       s[j] = 2.0 * std::tanh(s[j] / 2.0);
     if (problem.alibi)
-      s[j] -= in.slopes.get({h}) * std::abs(i + sizes.seqKV - sizes.seqQ - j);
+      s[j] -= slopes.get({h}) * std::abs(i + sizes.seqKV - sizes.seqQ - j);
     best = std::max(best, s[j]);
   }
-  Row row = {std::vector<double>(problem.dimV, 0.0), -INFINITY};
+  Row result = {std::vector<double>(problem.dimV, 0.0), -INFINITY};
   if (best == -INFINITY)
-    return row;
+    return result;
   double sum = 0;
   for (int64_t j = 0; j < sizes.seqKV; ++j) {
     double p = std::exp(s[j] - best);
     sum += p;
     if (p != 0)
       for (int64_t d = 0; d < problem.dimV; ++d)
-        row.o[d] += p * keys.v[j * problem.dimV + d];
+        result.o[d] += p * keys.v[j * problem.dimV + d];
   }
-  for (double &value : row.o)
+  for (double &value : result.o)
     value /= sum;
-  row.lse = best + std::log(sum);
-  return row;
+  result.lse = best + std::log(sum);
+  return result;
 }
 
-Errors attn::test::runAndCompare(const Problem &problem, HostKernel &kernel, const Sizes &sizes,
-                                 const Keep &keep, Order order, unsigned numThreads,
-                                 std::string &wrong) {
-  int64_t b = sizes.batch, sq = sizes.seqQ, sk = sizes.seqKV, hq = problem.headsQ,
-          hk = problem.headsKV;
-  Element outElement = problem.f32Output ? Element::F32 : problem.element;
-  Inputs in = {Tensor(problem.element, {b, sq, hq, problem.dimQK}, order),
-               Tensor(problem.element, {b, sk, hk, problem.dimQK}, order),
-               Tensor(problem.element, {b, sk, hk, problem.dimV}, order),
-               Tensor(Element::F32, {hq}, order), 1.5 / std::sqrt(double(problem.dimQK))};
-  Tensor o(outElement, {b, sq, hq, problem.dimV},
-           order == Order::Expanded ? Order::TokenMajor : order);
-  Tensor lse(Element::F32, {b, hq, sq}, order);
-  Tensor partialO(Element::F32, {problem.splitKV, b, sq, hq, problem.dimV}, order);
-  Tensor partialLse(Element::F32, {problem.splitKV, b, hq, sq}, order);
-  unsigned seed = 1;
-  // NaN in front of, between and behind the rows must never be read.
-  for (Tensor *tensor : {&in.q, &in.k, &in.v}) {
-    tensor->flood(NAN);
-    tensor->randomize(seed++, 2.0);
-  }
-  in.slopes.randomize(seed++, 0.25);
-  float scale = in.scale;
-  in.scale = scale;
-  constexpr float sentinel = 12345;
-  for (Tensor *tensor : {&o, &lse, &partialO, &partialLse})
-    tensor->flood(sentinel);
-
-  std::vector<HostArg> args = {in.q.view(),       in.k.view(),      in.v.view(),
-                               o.view(),          lse.view(),       partialO.view(),
-                               partialLse.view(), in.slopes.view(), scale};
-  if (llvm::Error error = kernel.run(args, numThreads)) {
-    wrong = llvm::toString(std::move(error));
-    return {};
-  }
-  if (!o.isFloodedOutside(sentinel) || !lse.isFloodedOutside(sentinel))
+Errors Trial::compare(const Keep &keep, std::string &wrong) const {
+  if (!o.isFloodedOutside(kSentinel) || !lse.isFloodedOutside(kSentinel))
     wrong = "wrote outside of the outputs";
-
   double difference = 0, norm = 0;
   Errors errors;
-  for (int64_t batch = 0; batch < b; ++batch)
-    for (int64_t h = 0; h < hq; ++h) {
+  for (int64_t b = 0; b < sizes.batch; ++b)
+    for (int64_t h = 0; h < problem.headsQ; ++h) {
+      int64_t g = h / (problem.headsQ / problem.headsKV);
       Keys keys;
-      for (int64_t j = 0; j < sk; ++j) {
-        appendRow(keys.k, in.k, batch, j, h / (hq / hk));
-        appendRow(keys.v, in.v, batch, j, h / (hq / hk));
+      for (int64_t j = 0; j < sizes.seqKV; ++j) {
+        appendRow(keys.k, k, b, j, g);
+        appendRow(keys.v, v, b, j, g);
       }
-      for (int64_t i = 0; i < sq; ++i) {
-        Row row = reference(problem, in, keys, sizes, keep, batch, h, i);
-        double gotLse = lse.get({batch, h, i});
+      for (int64_t i = 0; i < sizes.seqQ; ++i) {
+        Row row = reference(keys, keep, b, h, i);
+        double gotLse = lse.get({b, h, i});
         bool isEmpty = row.lse == -INFINITY;
         if (isEmpty != (gotLse == -INFINITY) || std::isnan(gotLse))
-          wrong =
-              llvm::formatv("lse[{0}, {1}, {2}] = {3}, expected {4}", batch, h, i, gotLse, row.lse);
+          wrong = llvm::formatv("lse[{0}, {1}, {2}] = {3}, expected {4}", b, h, i, gotLse, row.lse);
         else if (!isEmpty)
           errors.lse =
               std::max(errors.lse, std::abs(gotLse - row.lse) / std::max(1.0, std::abs(row.lse)));
         for (int64_t d = 0; d < problem.dimV; ++d) {
-          double got = o.get({batch, i, h, d});
+          double got = o.get({b, i, h, d});
           if (!std::isfinite(got) || (isEmpty && got != 0))
-            wrong = llvm::formatv("o[{0}, {1}, {2}, {3}] = {4}, expected {5}", batch, i, h, d, got,
+            wrong = llvm::formatv("o[{0}, {1}, {2}, {3}] = {4}, expected {5}", b, i, h, d, got,
                                   row.o[d]);
           difference += (got - row.o[d]) * (got - row.o[d]);
           norm += row.o[d] * row.o[d];

@@ -60,6 +60,8 @@ public:
   /// True when memory outside of the tensor still holds the bits of `value`.
   bool isFloodedOutside(float value) const;
 
+  bool hasSameBits(const Tensor &other) const { return bytes == other.bytes; }
+
   llvm::SmallVector<int64_t, 5> sizes, strides;
 
 private:
@@ -79,10 +81,30 @@ struct Errors {
 /// Compiles a problem for the host. Aborts the test program with the error on failure.
 std::unique_ptr<HostKernel> compile(const Problem &problem, double *milliseconds = nullptr);
 
-/// Runs a problem and compares it with float64; `wrong` says what else is wrong, such as
-/// a NaN, a write outside of the output, or an empty row that is not (0, -inf).
-Errors runAndCompare(const Problem &problem, HostKernel &kernel, const Sizes &sizes,
-                     const Keep &keep, Order order, unsigned numThreads, std::string &wrong);
+/// One set of inputs and outputs of a problem. Memory around the rows of the inputs is NaN
+/// and must never be read; around those of the outputs it holds a sentinel.
+class Trial {
+public:
+  Trial(const Problem &problem, const Sizes &sizes, Order order);
+
+  std::vector<HostArg> arguments();
+  /// Runs the kernel; returns its error or "".
+  std::string run(HostKernel &kernel, unsigned numThreads = 2);
+  /// Compares with float64; `wrong` says what else is wrong, such as a NaN, a write outside
+  /// of the output, or an empty row that is not (0, -inf).
+  Errors compare(const Keep &keep, std::string &wrong) const;
+
+  Tensor q, k, v, o, lse, partialO, partialLse, slopes;
+  float scale;
+
+private:
+  struct Keys;
+  struct Row;
+  Row reference(const Keys &keys, const Keep &keep, int64_t b, int64_t h, int64_t i) const;
+
+  const Problem &problem;
+  const Sizes sizes;
+};
 
 } // namespace attn::test
 

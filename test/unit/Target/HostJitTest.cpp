@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
 using namespace attn;
 using namespace attn::test;
 
@@ -28,16 +30,27 @@ static double tolerance(Element element) {
   return element == Element::F32 ? 1e-5 : element == Element::F16 ? 2e-3 : 1e-2;
 }
 
+using Prepare = std::function<void(Trial &)>;
+
+struct Options {
+  Order order = Order::TokenMajor;
+  unsigned numThreads = 2;
+  /// Changes the random inputs.
+  Prepare prepare = [](Trial &) {};
+};
+
 static void check(const Problem &problem, llvm::ArrayRef<Sizes> allSizes, const Keep &keep,
-                  Order order = Order::TokenMajor, unsigned numThreads = 2) {
+                  const Options &options = {}) {
   std::unique_ptr<HostKernel> kernel = compile(problem);
   for (const Sizes &sizes : allSizes) {
-    std::string wrong;
-    Errors errors = runAndCompare(problem, *kernel, sizes, keep, order, numThreads, wrong);
-    EXPECT_EQ(wrong, "") << "seq_q " << sizes.seqQ << " seq_kv " << sizes.seqKV;
-    EXPECT_LE(errors.relative, tolerance(problem.element))
-        << "seq_q " << sizes.seqQ << " seq_kv " << sizes.seqKV;
-    EXPECT_LE(errors.lse, 1e-5) << "seq_q " << sizes.seqQ << " seq_kv " << sizes.seqKV;
+    SCOPED_TRACE("seq_q " + std::to_string(sizes.seqQ) + " seq_kv " + std::to_string(sizes.seqKV));
+    Trial run(problem, sizes, options.order);
+    options.prepare(run);
+    std::string wrong = run.run(*kernel, options.numThreads);
+    Errors errors = run.compare(keep, wrong);
+    EXPECT_EQ(wrong, "");
+    EXPECT_LE(errors.relative, tolerance(problem.element));
+    EXPECT_LE(errors.lse, 1e-5);
   }
 }
 
@@ -151,13 +164,128 @@ TEST(HostJit, SplitKV) {
 TEST(HostJit, Strides) {
   for (Order order : {Order::HeadMajor, Order::BatchInside, Order::Expanded})
     for (Element element : {Element::F32, Element::BF16})
-      check({.element = element, .headsQ = 4}, {{3, 65, 70}, {2, 10, 129}}, keepAll, order);
+      check({.element = element, .headsQ = 4}, {{3, 65, 70}, {2, 10, 129}}, keepAll,
+            {.order = order});
 }
 
-TEST(HostJit, ThreadsAgree) {
+static void fill(Tensor &tensor, const std::function<double(llvm::ArrayRef<int64_t>)> &value) {
+  for (int64_t b = 0; b < tensor.sizes[0]; ++b)
+    for (int64_t i = 0; i < tensor.sizes[1]; ++i)
+      for (int64_t h = 0; h < tensor.sizes[2]; ++h)
+        for (int64_t d = 0; d < tensor.sizes[3]; ++d)
+          tensor.set({b, i, h, d}, value({b, i, h, d}));
+}
+
+/// One element of q is not 0, so that the logit of key j is the first element of its row.
+static Prepare logits(const std::function<double(int64_t key)> &value) {
+  return [=](Trial &run) {
+    run.scale = 1.0f;
+    fill(run.q, [](llvm::ArrayRef<int64_t> at) { return at[3] == 0 ? 1.0 : 0.0; });
+    fill(run.k, [&](llvm::ArrayRef<int64_t> at) { return at[3] == 0 ? value(at[1]) : 1.0; });
+  };
+}
+
+TEST(HostJit, LargeLogits) {
+  // Not fa1: it merges results by their f32 LSE, which cannot resolve ln(l) beside 5e4.
+  for (const char *algorithm : {"naive", "two_pass", "fa2"}) {
+    Problem problem = {.algorithm = algorithm};
+    Sizes sizes = {1, 5, 200};
+    check(problem, sizes, keepAll, {.prepare = logits([](int64_t) { return -5e4; })});
+    check(problem, sizes, keepAll, {.prepare = logits([](int64_t) { return -3e38; })});
+    check(problem, sizes, keepAll,
+          {.prepare = logits([](int64_t key) { return key == 130 ? -4.5e4 : -5e4; })});
+    check(problem, sizes, keepAll,
+          {.prepare = logits([](int64_t key) { return key < 70 ? -1e4 * (70 - key) : 8e4; })});
+  }
+  auto lowParts = logits([](int64_t key) { return -120.0 - 1e3 * (key / 64); });
+  check({.algorithm = "fa1"}, Sizes{1, 5, 200}, keepAll, {.prepare = lowParts});
+  check({.splitKV = 3}, Sizes{1, 5, 200}, keepAll, {.prepare = lowParts});
+}
+
+TEST(HostJit, ZeroScale) {
+  auto zero = [](Trial &run) { run.scale = 0.0f; };
+  check({}, edges, keepAll, {.prepare = zero});
+  check({.mask = "#attn.causal<bottom_right>"}, edges, causal, {.prepare = zero});
+}
+
+TEST(HostJit, ResultsDoNotDependOnThreads) {
   Problem problem = {.mask = "#attn.causal<bottom_right>"};
-  for (unsigned threads : {1u, 2u, 3u, 9u})
-    check(problem, Sizes{2, 300, 300}, causal, Order::TokenMajor, threads);
+  std::unique_ptr<HostKernel> kernel = compile(problem);
+  Trial first(problem, {2, 300, 300}, Order::TokenMajor);
+  ASSERT_EQ(first.run(*kernel, 1), "");
+  std::string wrong;
+  EXPECT_LE(first.compare(causal, wrong).relative, 1e-5);
+  for (unsigned threads : {2u, 3u, 9u}) {
+    Trial other(problem, {2, 300, 300}, Order::TokenMajor);
+    ASSERT_EQ(other.run(*kernel, threads), "");
+    EXPECT_TRUE(first.o.hasSameBits(other.o));
+    EXPECT_TRUE(first.lse.hasSameBits(other.lse));
+  }
+}
+
+TEST(HostJit, EmptyPartsChangeNothing) {
+  // All keys lie in the last of three parts or, with a longer sequence, in part 1 of it.
+  Problem whole, parts = {.splitKV = 3};
+  Trial a(whole, {1, 40, 50}, Order::TokenMajor), b(parts, {1, 40, 50}, Order::TokenMajor);
+  ASSERT_EQ(a.run(*compile(whole)), "");
+  ASSERT_EQ(b.run(*compile(parts)), "");
+  EXPECT_TRUE(a.o.hasSameBits(b.o));
+  EXPECT_TRUE(a.lse.hasSameBits(b.lse));
+}
+
+/// Memory that is only backed where it is touched.
+class SparseTensor {
+public:
+  SparseTensor(const Tensor &tensor, int64_t batchStride)
+      : view{nullptr, tensor.sizes, tensor.strides} {
+    view.strides[0] = batchStride;
+    bytes = (batchStride * (view.sizes[0] - 1) + view.sizes[1] * view.strides[1] + 64) * 4;
+    view.data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  ~SparseTensor() { munmap(view.data, bytes); }
+  float &at(llvm::ArrayRef<int64_t> at) const {
+    int64_t offset = 0;
+    for (size_t i = 0; i < at.size(); ++i)
+      offset += at[i] * view.strides[i];
+    return static_cast<float *>(view.data)[offset];
+  }
+
+  HostTensor view;
+
+private:
+  size_t bytes;
+};
+
+TEST(HostJit, OffsetsBeyond32Bits) {
+  Problem problem;
+  std::unique_ptr<HostKernel> kernel = compile(problem);
+  Trial dense(problem, {2, 3, 70}, Order::TokenMajor);
+  ASSERT_EQ(dense.run(*kernel), "");
+  for (int64_t stride : {(int64_t(1) << 31) - 4096, (int64_t(1) << 31) + 64}) {
+    SparseTensor q(dense.q, stride), k(dense.k, stride), v(dense.v, stride), o(dense.o, stride);
+    for (SparseTensor *tensor : {&q, &k, &v, &o})
+      if (tensor->view.data == MAP_FAILED)
+        GTEST_SKIP() << "cannot reserve address space";
+    auto copy = [](const Tensor &from, const SparseTensor &to) {
+      fill(const_cast<Tensor &>(from), [&](llvm::ArrayRef<int64_t> at) {
+        to.at(at) = from.get(at);
+        return from.get(at);
+      });
+    };
+    copy(dense.q, q);
+    copy(dense.k, k);
+    copy(dense.v, v);
+    std::vector<HostArg> args = dense.arguments();
+    args[0] = q.view;
+    args[1] = k.view;
+    args[2] = v.view;
+    args[3] = o.view;
+    ASSERT_EQ(llvm::toString(kernel->run(args)), "");
+    for (int64_t b = 0; b < 2; ++b)
+      for (int64_t i = 0; i < 3; ++i)
+        EXPECT_EQ(o.at({b, i, 1, 5}), dense.o.get({b, i, 1, 5}));
+  }
 }
 
 TEST(HostJit, BadArguments) {
