@@ -40,7 +40,10 @@ struct State {
 /// Exponentials of one softmax row set: exp((s - m) scale) as 2^(s c - m c), c = scale log2(e).
 class RowExp {
 public:
-  RowExp(ThreadBuilder &t, Value scale) : t(t) { c = t.fmul(scale, t.f32(std::numbers::log2e)); }
+  RowExp(ThreadBuilder &t, Value scale) : t(t) {
+    // Not 0 even for scale = 0, which would turn masked scores (-inf c) into NaN.
+    c = t.fmax(t.fmul(scale, t.f32(std::numbers::log2e)), t.f32(1e-37));
+  }
 
   /// Fixes the reference m of a row: -m c, with 0 in place of a maximum of -inf so that
   /// masked scores give 2^-inf = 0 rather than NaN.
@@ -294,9 +297,10 @@ static Value inverseSum(ThreadBuilder &t, Value l) {
   return t.select(t.fequal(l, zero), zero, inverse);
 }
 
-/// LSE = m scale + ln(l); m = -inf makes it -inf.
+/// LSE = m scale + ln(l), -inf for a row that saw no key.
 static Value logSumExp(ThreadBuilder &t, Value m, Value l, Value scale) {
-  return t.fma(m, scale, t.fmul(t.log2(l), t.f32(std::numbers::ln2)));
+  Value lse = t.fma(m, scale, t.fmul(t.log2(l), t.f32(std::numbers::ln2)));
+  return t.select(t.fequal(l, t.f32(0)), t.negInf(), lse);
 }
 
 namespace {
