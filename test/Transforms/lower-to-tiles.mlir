@@ -28,8 +28,8 @@
 // CHECK:     scf.yield %[[O2]], %[[ST1]]
 // CHECK:   } {attn.kv_pass = 0 : i64}
 // CHECK:   %[[OUT:.*]], %[[L:.*]] = attn.finalize %[[R]]#0, %[[R]]#1 scale(%[[SCALE]])
-// CHECK:   attn.store_tile %[[OUT]], %[[O]][%[[B]], %[[ROW]], %[[H]]]
 // CHECK:   attn.store_tile %[[L]], %[[LSE]][%[[B]], %[[ROW]], %[[H]]]
+// CHECK:   attn.store_tile %[[OUT]], %[[O]][%[[B]], %[[ROW]], %[[H]]]
 // CHECK: } {attn.alignment = 2 : i64, attn.schedule = #attn.schedule<q_tile = 128, kv_tile = 32>}
 // CHECK-NOT: attn.forward
 func.func @fa2(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %v: memref<?x?x2x128xf16>,
@@ -250,8 +250,8 @@ func.func @padded_head_dim(%q: memref<?x?x8x40xf16>, %v: memref<?x?x8x72xf16>,
 // CHECK: scf.for
 // CHECK: %[[PO:.*]] = memref.subview %[[O]][%[[PART]], 0, 0, 0, 0]
 // CHECK: %[[PL:.*]] = memref.subview %[[LSE]][%[[PART]], 0, 0, 0]
-// CHECK: attn.store_tile %{{.*}}, %[[PO]][%[[B]], %{{.*}}, %[[H]]]
 // CHECK: attn.store_tile %{{.*}}, %[[PL]][%[[B]], %{{.*}}, %[[H]]]
+// CHECK: attn.store_tile %{{.*}}, %[[PO]][%[[B]], %{{.*}}, %[[H]]]
 func.func @split_partial_outputs(%o: memref<4x?x?x8x64xf32>, %lse: memref<4x?x8x?xf32>,
                                  %q: memref<?x?x8x64xf16>, %scale: f32) {
   attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)

@@ -40,7 +40,8 @@ TEST(Explanation, CountsWorkAndResources) {
   EXPECT_EQ(work.ctas, 2 * 32 * 4096 / 128);
   ASSERT_TRUE(explanation.resources.has_value());
   EXPECT_EQ(explanation.resources->ctasPerSM, 2);
-  EXPECT_EQ(explanation.resources->shared.total(), 64 * 1024);
+  // A Q tile of 128 rows, two stages of 48 rows of K and of V, 256 bytes a row.
+  EXPECT_EQ(explanation.resources->shared.total(), (128 + 2 * 2 * 48) * 256);
   EXPECT_DOUBLE_EQ(work.waves, 2048.0 / (108 * 2));
   ASSERT_EQ(work.rooflines.size(), 1u);
   const Roofline &roof = work.rooflines.front();
