@@ -52,8 +52,8 @@ std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAtt
   std::string fault = checkSchedule(facts, target, schedule);
   if (!fault.empty())
     return RowMismatch{kNumMatchSteps + 1, fault};
-  int64_t bytes = row.ctasPerSM * (sharedMemoryUse(facts, schedule).total() +
-                                   target.reservedSharedBytesPerCta);
+  int64_t bytes =
+      row.ctasPerSM * (sharedMemoryUse(facts, schedule).total() + target.reservedSharedBytesPerCta);
   if (target.isGpu && bytes > target.sharedBytesPerSM)
     return RowMismatch{
         kNumMatchSteps + 1,
