@@ -107,6 +107,7 @@ func.func @no_row(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   // expected-note @below {{mma_d64 head_dim: takes 8 to 64, the problem has 128}}
   // expected-note @below {{mma_d96 head_dim: takes 8 to 96, the problem has 128}}
   // expected-note @below {{mma_d128 q_tile: expected a multiple of 64}}
+  // expected-note @below {{mma_d128_small q_tile: expected a multiple of 64}}
   // expected-note @below {{mma_d256 q_tile: expected a multiple of 64}}
   // expected-note @below {{mma_wide q_tile: expected a multiple of 64}}
   // expected-note @below {{generic q_tile: expected a multiple of 64}}
