@@ -43,8 +43,10 @@ def Attn_TileType : Attn_Type<"Tile", "tile"> {
 def Attn_SoftmaxStateType : Attn_Type<"SoftmaxState", "softmax_state"> {
   let summary = "running maximum m and sum l of `rows` softmax rows, f32";
   let description = [{
-    m is the maximum of the raw scores seen so far (-inf before any), l the sum of
-    exp((s - m) * scale) over them (0 before any).
+    m is the reference that exponentials of raw scores are taken against (-inf before
+    any), l the sum of exp((s - m) * scale) over the scores seen so far (0 before any).
+    The reference is their maximum, or, on targets that rescale lazily, a value that no
+    score exceeds by more than 8 powers of two; O / l and LSE do not depend on which.
   }];
   let parameters = (ins "int64_t":$rows, OptionalParameter<"::mlir::Attribute">:$layout);
   let assemblyFormat = "`<` $rows (`,` $layout^)? `>`";
