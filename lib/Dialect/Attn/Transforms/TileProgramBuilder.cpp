@@ -218,6 +218,17 @@ void ForwardTileBuilder::buildFA2() {
   storeResult({result[0], result[1]});
 }
 
+/// The last pass of the algorithms that know (m, l) beforehand: O = sum over tiles of
+/// exp(S - m) V.
+Value ForwardTileBuilder::outputPass(Value q, KeyRange range, Value state) {
+  Value init = fill(tileType(schedule.getQTile(), dimV, b.getF32Type()), 0.0f);
+  return forEachKVTile(range, init, [&](Value key, ValueRange carried) {
+    Value s = maskedScores(q, loadK(key), key);
+    Value p = SoftmaxApplyOp::create(b, loc, state, s, softmaxScale);
+    return SmallVector<Value>{accumulate(p, loadV(key), carried[0])};
+  })[0];
+}
+
 /// Online normalizer calculation (arXiv:1805.02867): a pass for (m, l), a pass for O.
 void ForwardTileBuilder::buildTwoPass() {
   Value q = loadQ();
@@ -231,16 +242,7 @@ void ForwardTileBuilder::buildTwoPass() {
                                           softmaxScale);
     return SmallVector<Value>{update.getNewState()};
   })[0];
-  Value o = fill(tileType(schedule.getQTile(), dimV, b.getF32Type()), 0.0f);
-  o = forEachKVTile(range, o, [&](Value key, ValueRange carried) {
-    Value s = scores(q, loadK(key), key);
-    Value v = loadV(key);
-    s = mask(s, key);
-    // O' = O + exp(S - m) V
-    Value p = SoftmaxApplyOp::create(b, loc, state, s, softmaxScale);
-    return SmallVector<Value>{accumulate(p, v, carried[0])};
-  })[0];
-  storeResult({o, state});
+  storeResult({outputPass(q, range, state), state});
 }
 
 /// Safe softmax in three passes: the maximum, the sum, the output.
@@ -257,15 +259,7 @@ void ForwardTileBuilder::buildNaive() {
     Value s = maskedScores(q, loadK(key), key);
     return SmallVector<Value>{SoftmaxSumOp::create(b, loc, carried[0], s, softmaxScale)};
   })[0];
-  Value o = fill(tileType(schedule.getQTile(), dimV, b.getF32Type()), 0.0f);
-  o = forEachKVTile(range, o, [&](Value key, ValueRange carried) {
-    Value s = scores(q, loadK(key), key);
-    Value v = loadV(key);
-    s = mask(s, key);
-    Value p = SoftmaxApplyOp::create(b, loc, state, s, softmaxScale);
-    return SmallVector<Value>{accumulate(p, v, carried[0])};
-  })[0];
-  storeResult({o, state});
+  storeResult({outputPass(q, range, state), state});
 }
 
 /// FlashAttention (arXiv:2205.14135): K/V tiles outside, Q tiles inside. Each (K/V tile, Q

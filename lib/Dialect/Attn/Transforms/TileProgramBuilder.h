@@ -64,6 +64,7 @@ private:
   /// acc + P V, with P rounded to V's type.
   mlir::Value accumulate(mlir::Value p, mlir::Value v, mlir::Value acc);
   mlir::Value fill(TileType type, float value);
+  mlir::Value outputPass(mlir::Value q, KeyRange range, mlir::Value state);
   void storeResult(Accumulator acc);
 
   TileType tileType(int64_t rows, int64_t cols, mlir::Type elementType) const;
