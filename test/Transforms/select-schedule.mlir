@@ -12,7 +12,7 @@
 // CHECK-LABEL: func @d64
 // CHECK: schedule(<q_tile = 128, stages = 2, q_in_registers = true>)
 // CPU-LABEL: func @d64
-// CPU: schedule(<kv_tile = 128, warps = 1, instruction = fma>)
+// CPU: schedule(<q_tile = 128, warps = 1, instruction = fma>)
 func.func @d64(%q: memref<?x?x8x64xbf16>, %k: memref<?x?x8x64xbf16>, %v: memref<?x?x8x64xbf16>,
                %o: memref<?x?x8x64xbf16>, %s: f32) {
   attn.forward ins(%q, %k, %v : memref<?x?x8x64xbf16>, memref<?x?x8x64xbf16>, memref<?x?x8x64xbf16>)

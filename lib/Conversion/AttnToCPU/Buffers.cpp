@@ -20,6 +20,13 @@ Value KernelEmitter::allocate(ArrayRef<int64_t> shape) {
   return allocations.back();
 }
 
+/// Elements from one row to the next. Rows a multiple of 512 bytes apart would share few sets
+/// of the first-level cache, so that a block of columns would not stay in it.
+int64_t KernelEmitter::rowPitch(int64_t cols) const {
+  int64_t pitch = padded(cols);
+  return pitch % 128 == 0 ? pitch + 16 : pitch;
+}
+
 SmallVector<TileBuffer, 2> KernelEmitter::allocateFor(Type type) {
   if (auto state = dyn_cast<SoftmaxStateType>(type)) {
     int64_t rows = state.getRows();
@@ -28,7 +35,7 @@ SmallVector<TileBuffer, 2> KernelEmitter::allocateFor(Type type) {
   auto tile = cast<TileType>(type);
   if (tile.getRank() == 1)
     return {{allocate(padded(tile.getRows())), 1, tile.getRows()}};
-  return {{allocate({tile.getRows(), padded(tile.getCols())}), tile.getRows(), tile.getCols()}};
+  return {{allocate({tile.getRows(), rowPitch(tile.getCols())}), tile.getRows(), tile.getCols()}};
 }
 
 void KernelEmitter::bind(Value value, ArrayRef<TileBuffer> buffers) {

@@ -157,6 +157,7 @@ private:
   // Vectors and loops (VectorHelpers.cpp).
   mlir::VectorType vectorType(mlir::Type element) const;
   int64_t padded(int64_t count) const { return llvm::alignTo(count, vectorWidth); }
+  int64_t rowPitch(int64_t cols) const;
   Value index(int64_t value);
   Value splat(float value);
   Value splat(Value scalar);

@@ -61,7 +61,7 @@ static SmallVector<Value> transposeBlock(ImplicitLocOpBuilder &b, SmallVector<Va
 
 /// A copy of `from` with rows and columns exchanged, in which products read whole vectors.
 Value KernelEmitter::packTransposed(const TileBuffer &from) {
-  Value to = allocate({padded(from.cols), padded(from.rows)});
+  Value to = allocate({padded(from.cols), rowPitch(from.rows)});
   callShared("pack " + Twine(from.cols), {from.memref, to}, [&](ValueRange args) {
     forBlocks(from.rows, vectorWidth, [&](Value row, int64_t numRows) {
       forRange(index(0), index(from.cols), vectorWidth, [&](Value col) {

@@ -117,7 +117,7 @@ TEST(Explanation, Cpu) {
   Explanation explanation = explainForward(problem.op, *findTarget("cpu"), shape);
   EXPECT_EQ(explanation.selection.row, "cpu_d128");
   EXPECT_FALSE(explanation.resources.has_value());
-  EXPECT_EQ(explanation.work->ctas, 8 * 2048 / 64);
-  EXPECT_TRUE(contains(explanation.toText(), "grid          256 tasks"));
+  EXPECT_EQ(explanation.work->ctas, 8 * 2048 / 128);
+  EXPECT_TRUE(contains(explanation.toText(), "grid          128 tasks"));
   EXPECT_TRUE(contains(explanation.toText(), "nominal rates")) << explanation.toText();
 }
