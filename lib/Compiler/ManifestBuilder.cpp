@@ -7,8 +7,8 @@
 
 #include "ManifestBuilder.h"
 
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 #include "attn/Dialect/Attn/Transforms/FunctionAttrs.h"
-#include "attn/Dialect/Attn/Transforms/KVLoop.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/Utils/StaticValueUtils.h>

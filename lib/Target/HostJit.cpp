@@ -8,7 +8,7 @@
 #include "attn/Target/HostJit.h"
 
 #include "attn/Conversion/AttnToCPU/AttnToCPU.h"
-#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>

@@ -8,7 +8,7 @@
 #include "KernelEmitter.h"
 
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 using namespace mlir;
 using namespace attn;

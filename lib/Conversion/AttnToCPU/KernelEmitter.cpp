@@ -8,7 +8,7 @@
 #include "KernelEmitter.h"
 
 #include "attn/Conversion/AttnToCPU/AttnToCPU.h"
-#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 #include <mlir/Dialect/Arith/Utils/Utils.h>
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 #include <mlir/IR/ImplicitLocOpBuilder.h>
 

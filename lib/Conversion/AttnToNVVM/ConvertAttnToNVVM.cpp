@@ -7,7 +7,7 @@
 
 #include "Common/Patterns.h"
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/SCF/Transforms/Patterns.h>

@@ -7,7 +7,7 @@
 
 #include "TestProblem.h"
 
-#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileProgramBuilder.h"
-#include "attn/Dialect/Attn/Transforms/KVLoop.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 #include "attn/Dialect/Attn/Transforms/TileShapes.h"
 
 #include <mlir/IR/IRMapping.h>
