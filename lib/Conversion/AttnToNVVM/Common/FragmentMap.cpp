@@ -45,6 +45,14 @@ std::string FragmentMap::explainMisfit(TileType tile) {
   return {};
 }
 
+void FragmentMap::forEachElement(
+    llvm::function_ref<void(unsigned row, unsigned colBlock, unsigned e, unsigned i)> visit) const {
+  for (unsigned rowBlock = 0; rowBlock < rowBlocks; ++rowBlock)
+    for (unsigned colBlock = 0; colBlock < colBlocks; ++colBlock)
+      for (unsigned e = 0; e < 4; ++e)
+        visit(rowOf(rowBlock, e), colBlock, e, index(rowBlock, colBlock, e));
+}
+
 Value FragmentMap::warpRow(ThreadBuilder &t) const {
   if (split != FragmentSplit::Rows)
     return t.i32(0);

@@ -36,6 +36,12 @@ struct FragmentMap {
     return (rowBlock * colBlocks + colBlock) * 4 + e;
   }
 
+  /// Visits every accumulator register `i` with its row number in the thread, its block
+  /// of columns and its element in the block.
+  void forEachElement(
+      llvm::function_ref<void(unsigned row, unsigned colBlock, unsigned e, unsigned i)> visit)
+      const;
+
   /// First row and column of this warp in the tile (i32).
   mlir::Value warpRow(ThreadBuilder &t) const;
   mlir::Value warpCol(ThreadBuilder &t) const;

@@ -65,14 +65,6 @@ Value attn::sharedChunkOffset(ThreadBuilder &t, SharedLayoutAttr layout, Value r
 
 namespace {
 
-/// Runs `body` in a conditional block.
-void emitIf(ThreadBuilder &t, Value condition, llvm::function_ref<void()> body) {
-  auto ifOp = scf::IfOp::create(t.b, t.loc, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(t.b);
-  t.b.setInsertionPointToStart(ifOp.thenBlock());
-  body();
-}
-
 /// Rows of the tensor that the tile reaches (i32), counted from the tile's first.
 Value rowsLeft(ThreadBuilder &t, GlobalTensor &tensor, Value firstRow) {
   return t.toI32(t.sub(t.toI64(tensor.numRows(t)), t.toI64(firstRow)));
@@ -109,10 +101,10 @@ private:
     Value writes = t.equal(t.bitAnd(t.lane(), 3), t.i32(0));
     if (map.split != FragmentSplit::Rows)
       writes = arith::AndIOp::create(t.b, t.loc, writes, t.equal(t.warp(), t.i32(0)));
-    emitIf(t, writes, [&] {
+    t.emitIf(writes, [&] {
       for (unsigned row = 0; row < map.numRows(); ++row) {
         Value tileRow = map.tileRow(t, row);
-        emitIf(t, t.lessThan(tileRow, limit), [&] {
+        t.emitIf(t.lessThan(tileRow, limit), [&] {
           Value bytes = t.mul(t.toI64(tileRow), tensor.rowStride(t));
           t.store(values[row], t.offset(base, bytes), 4);
         });
@@ -129,13 +121,13 @@ private:
     bool asPair = alignment >= 2 * elementBytes;
     for (unsigned row = 0; row < map.numRows(); ++row) {
       Value tileRow = map.tileRow(t, row);
-      emitIf(t, t.lessThan(tileRow, limit), [&] {
+      t.emitIf(t.lessThan(tileRow, limit), [&] {
         Value rowBase = t.offset(base, t.mul(t.toI64(tileRow), tensor.rowStride(t)));
         for (unsigned colBlock = 0; colBlock < map.colBlocks; ++colBlock) {
           unsigned first = map.index(row / 2, colBlock, 2 * (row % 2));
           Value col = map.tileCol(t, colBlock, 0);
           // Head dims are multiples of 8: a block of 8 columns is inside or outside.
-          emitIf(t, t.lessThan(col, t.i32(headDim)), [&] {
+          t.emitIf(t.lessThan(col, t.i32(headDim)), [&] {
             Value pointer = t.offset(rowBase, t.mul(col, elementBytes));
             storePair(t, values[first], values[first + 1], stored, pointer, asPair);
           });
@@ -205,7 +197,7 @@ private:
       Value inside = t.lessThan(tileRow, limit);
       if (first + threads > rows * chunks)
         inside = arith::AndIOp::create(t.b, t.loc, inside, t.lessThan(index, t.i32(rows * chunks)));
-      emitIf(t, inside, [&] {
+      t.emitIf(inside, [&] {
         Value data =
             t.load(chunkType, sharedPointer(t, sharedChunkOffset(t, layout, tileRow, chunk)), 16);
         Value bytes =

@@ -38,12 +38,13 @@ template <typename OpTy> struct TileOpPattern : mlir::OpConversionPattern<OpTy> 
 /// Ops on registers only: fill, softmax, rescale, merge, scores.
 void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// Tiles between global memory and registers; `threads` is the size of a CTA.
+/// Tiles between global memory and registers; `alignment` is promised for all tensors, in
+/// bytes.
 void populateMemoryPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
                             int64_t alignment);
 /// Products by f32 multiply-adds, for types and shapes that tensor cores do not take.
 void populateFmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// cp.async pipes.
+/// cp.async pipes; `threads` is the size of a CTA.
 void populateSM80PipePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
                               int64_t threads);
 /// ldmatrix and mma.sync.

@@ -14,16 +14,6 @@
 using namespace mlir;
 using namespace attn;
 
-/// Visits every accumulator register with its row and column number in the thread.
-static void forEachElement(
-    const FragmentMap &map,
-    llvm::function_ref<void(unsigned row, unsigned colBlock, unsigned e, unsigned i)> visit) {
-  for (unsigned rowBlock = 0; rowBlock < map.rowBlocks; ++rowBlock)
-    for (unsigned colBlock = 0; colBlock < map.colBlocks; ++colBlock)
-      for (unsigned e = 0; e < 4; ++e)
-        visit(FragmentMap::rowOf(rowBlock, e), colBlock, e, map.index(rowBlock, colBlock, e));
-}
-
 namespace {
 
 struct LowerMapScores : TileOpPattern<MapScoresOp> {
@@ -41,7 +31,7 @@ struct LowerMapScores : TileOpPattern<MapScoresOp> {
     SmallVector<Value> rows;
     for (unsigned row = 0; row < map.numRows(); ++row)
       rows.push_back(position(firstRow, map.tileRow(t, row)));
-    forEachElement(map, [&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+    map.forEachElement([&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
       IRMapping mapping;
       mapping.map(body.getArgument(0), t.fmul(scores[i], scale));
       mapping.map(body.getArgument(1), rows[row]);
@@ -55,8 +45,8 @@ struct LowerMapScores : TileOpPattern<MapScoresOp> {
   }
 };
 
-/// cap tanh(s / cap) with tanh(x) = 1 - 2 / (1 + exp(2 x)), which stays within [-1, 1] for
-/// every x and is accurate to a few units in the last place of 1.
+/// cap tanh(s / cap) with tanh(x) = 1 - 2 / (1 + exp(2 x)), which stays finite for
+/// every x; its error is relative to 1, not to tanh(x).
 struct LowerSoftcap : TileOpPattern<SoftcapOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(SoftcapOp op, Adaptor adaptor, ThreadBuilder &t,
@@ -109,7 +99,7 @@ private:
                         t.sub(t.min(kept.end, ctx.seqLenKV), threadKey)});
     }
     Value minusInf = t.negInf();
-    forEachElement(map, [&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+    map.forEachElement([&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
       Value column = t.i32(8 * colBlock + e % 2);
       Value keep = t.lessThan(column, bounds[row].end);
       if (bounds[row].begin)
@@ -123,7 +113,7 @@ private:
                         const FragmentMap &map, Value firstRow, Value firstKey,
                         SmallVectorImpl<Value> &scores) {
     Value minusInf = t.negInf();
-    forEachElement(map, [&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+    map.forEachElement([&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
       Value key = t.add(firstKey, map.tileCol(t, colBlock, e));
       Value keep = t.lessThan(key, ctx.seqLenKV);
       keep = ctx.logicalAnd(keep, mask.predicate(ctx, t.add(firstRow, map.tileRow(t, row)), key));

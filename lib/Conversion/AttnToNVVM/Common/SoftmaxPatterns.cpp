@@ -374,37 +374,24 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
     }
 
     // O = sum over warps, in warp order so that the result is the same in every run.
-    auto outPointer = [&](unsigned rowBlock, unsigned colBlock, unsigned e) {
-      Value element = t.add(t.mul(map.tileRow(t, FragmentMap::rowOf(rowBlock, e)), cols),
-                            map.tileCol(t, colBlock, e));
+    auto pointerTo = [&](const FragmentMap &m, unsigned row, unsigned colBlock, unsigned e) {
+      Value element = t.add(t.mul(m.tileRow(t, row), cols), m.tileCol(t, colBlock, e));
       return t.offset(base, t.mul(element, 4));
     };
-    auto forEachElement = [&](const FragmentMap &m, auto visit) {
-      for (unsigned rowBlock = 0; rowBlock < m.rowBlocks; ++rowBlock)
-        for (unsigned colBlock = 0; colBlock < m.colBlocks; ++colBlock)
-          for (unsigned e = 0; e < 4; ++e)
-            visit(rowBlock, colBlock, e, m.index(rowBlock, colBlock, e));
-    };
     for (int64_t w = 0; w < map.warps; ++w) {
-      auto turn = scf::IfOp::create(t.b, t.loc, t.equal(t.warp(), t.i32(w)), false);
-      {
-        OpBuilder::InsertionGuard guard(t.b);
-        t.b.setInsertionPointToStart(turn.thenBlock());
-        forEachElement(map, [&](unsigned rowBlock, unsigned colBlock, unsigned e, unsigned i) {
-          Value pointer = outPointer(rowBlock, colBlock, e);
+      t.emitIf(t.equal(t.warp(), t.i32(w)), [&] {
+        map.forEachElement([&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+          Value pointer = pointerTo(map, row, colBlock, e);
           Value sum = w == 0 ? out[i] : t.fadd(t.load(f32, pointer, 4), out[i]);
           t.store(sum, pointer, 4);
         });
-      }
-      t.b.setInsertionPointAfter(turn);
+      });
       t.barrier();
     }
     FragmentMap result(op.getOut().getType());
     SmallVector<Value> share(result.numRegisters());
-    forEachElement(result, [&](unsigned rowBlock, unsigned colBlock, unsigned e, unsigned i) {
-      Value element = t.add(t.mul(result.tileRow(t, FragmentMap::rowOf(rowBlock, e)), cols),
-                            result.tileCol(t, colBlock, e));
-      share[i] = t.load(f32, t.offset(base, t.mul(element, 4)), 4);
+    result.forEachElement([&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
+      share[i] = t.load(f32, pointerTo(result, row, colBlock, e), 4);
     });
     rewriter.replaceOpWithMultiple(op, {share, lse});
     return success();

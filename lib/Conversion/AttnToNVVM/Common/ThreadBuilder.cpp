@@ -9,6 +9,7 @@
 
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Math/IR/Math.h>
+#include <mlir/Dialect/SCF/IR/SCF.h>
 
 #include <limits>
 
@@ -127,6 +128,12 @@ Value ThreadBuilder::any(Value condition) {
                                   NVVM::VoteSyncKind::any);
 }
 void ThreadBuilder::barrier() { NVVM::Barrier0Op::create(b, loc); }
+void ThreadBuilder::emitIf(Value condition, function_ref<void()> body) {
+  auto ifOp = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  body();
+}
 void ThreadBuilder::warpBarrier() { NVVM::SyncWarpOp::create(b, loc, i32(-1)); }
 
 //===----------------------------------------------------------------------===//

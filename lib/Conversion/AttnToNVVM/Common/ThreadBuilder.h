@@ -72,6 +72,9 @@ public:
   void barrier();
   void warpBarrier();
 
+  /// Runs `body` in a block that only threads with `condition` enter.
+  void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
+
   // Memory.
   mlir::LLVM::LLVMPointerType sharedPtrType();
   mlir::LLVM::LLVMPointerType globalPtrType();

@@ -145,10 +145,7 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
         copyRow();
         continue;
       }
-      auto ifOp = scf::IfOp::create(t.b, t.loc, t.lessThan(row, t.i32(shape.rows)), false);
-      OpBuilder::InsertionGuard guard(t.b);
-      t.b.setInsertionPointToStart(ifOp.thenBlock());
-      copyRow();
+      t.emitIf(t.lessThan(row, t.i32(shape.rows)), copyRow);
     }
     rewriter.eraseOp(op);
     return success();
