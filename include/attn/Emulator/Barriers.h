@@ -45,6 +45,21 @@ private:
   Clocks gathering, released;
 };
 
+/// The barrier of all threads of a cluster: each arrives, and waits later.
+class ClusterBarrier {
+public:
+  /// barrier.cluster.arrive; `release` passes on what the thread knows (not .relaxed).
+  void arrive(Thread &thread, bool release);
+  /// barrier.cluster.wait.
+  void wait(Thread &thread);
+
+private:
+  llvm::DenseMap<Thread *, uint64_t> arrivals; ///< Phase + 1 of each thread's last arrival.
+  uint64_t phase = 0;
+  unsigned arrived = 0;
+  Clocks gathering, released;
+};
+
 /// An mbarrier object in shared memory. Phases are numbered from 0; `parity` of a wait names
 /// the phase it waits for by its lowest bit.
 class Mbarrier {

@@ -37,12 +37,15 @@ using ThreadFunction = void (*)(ThreadHeader *thread, void **parameters);
 /// One kernel launch.
 class Launch {
 public:
-  Launch(LaunchShape shape, LaunchOptions options, GlobalMemory &memory)
-      : shape(shape), options(options), memory(memory), engine(options.async, options.seed) {}
+  Launch(llvm::ArrayRef<Site> sites, LaunchShape shape, LaunchOptions options, GlobalMemory &memory)
+      : sites(sites), shape(shape), options(options), memory(memory),
+        engine(options.async, options.seed) {}
 
   /// Runs all CTAs; the report that stopped it, if one did.
   std::optional<Report> run(ThreadFunction function, void **parameters);
 
+  /// Of the program, by index.
+  const llvm::ArrayRef<Site> sites;
   const LaunchShape shape;
   const LaunchOptions options;
   GlobalMemory &memory;
@@ -54,17 +57,20 @@ public:
   void access(Thread &thread, const Site &site, AccessKind kind, const void *address, size_t bytes,
               size_t alignment);
 
+  /// A step without an instruction: a loop's next round.
+  void step(Thread &thread, const Site &site);
+
   /// Keeps the first report.
   void stop(Report report);
   bool stopped() const { return result.has_value(); }
 
 private:
-  friend class Thread;
-  void count(Thread &thread, const Site &site);
+  friend class Scheduler;
 
   std::optional<Report> result;
   uint64_t steps = 0;
-  class Scheduler *scheduler = nullptr;
+  ThreadFunction function = nullptr;
+  void **parameters = nullptr;
 };
 
 } // namespace attn::emu

@@ -25,6 +25,7 @@
 #include "attn/Emulator/Report.h"
 #include "attn/Emulator/SharedMemory.h"
 
+#include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/ADT/Twine.h>
 
@@ -61,7 +62,7 @@ public:
   Dim3 threadIdx() const;
   Cta &cta() const { return *block_; }
   Cluster &cluster() const;
-  Launch &launch() const;
+  Launch &launch() const { return *launch_; }
   Warp &warp() const;
   Warpgroup &warpgroup() const;
   /// The op that the thread executes.
@@ -73,6 +74,8 @@ public:
   uint32_t epoch() const { return clocks.order[self]; }
   /// After others may have learned what this thread knows: later accesses are a new epoch.
   void tick();
+  /// fence.proxy.async: what this thread knows becomes visible to the async proxy.
+  void fenceProxy();
   /// This thread's next access, as shared memory wants it.
   Accessor accessor(Proxy proxy = Proxy::Generic);
 
@@ -105,12 +108,13 @@ public:
 private:
   friend class Scheduler;
   friend class Launch;
-  friend class Warp;
-  friend class Warpgroup;
   friend class CollectiveUnit;
   enum class State : uint8_t { Ready, Blocked, Collective, Exited };
+  /// Runs others until this thread is ready again; never returns once the launch is stopped.
+  void suspend();
 
   Cta *block_;
+  Launch *launch_;
   unsigned number;
   Component self;
   State state = State::Ready;
@@ -121,28 +125,30 @@ private:
   const llvm::function_ref<std::string()> *waitsFor = nullptr;
 };
 
-/// Threads that execute collective instructions together: the meeting points.
+/// Threads that execute collective instructions together: the lanes of a warp, or the threads
+/// of a warpgroup. The last one that comes executes for all.
 class CollectiveUnit {
 public:
-  /// A member comes with its operands; the last one executes the instruction for all.
-  void arrive(Thread &thread, const Site &site, Scope scope, uint32_t members, unsigned lane,
-              unsigned numLanes, const std::byte *args, std::byte *results,
-              llvm::function_ref<void(llvm::ArrayRef<Lane>)> execute);
-  /// A thread has ended: others must not wait for it.
-  void exited(Thread &thread, unsigned lane);
+  using Execute = llvm::function_ref<void(llvm::ArrayRef<Lane>)>;
+
+  /// A lane comes with its operands. `members` has a flag for each of the unit's lanes.
+  void arrive(Thread &thread, unsigned lane, const llvm::BitVector &members, const std::byte *args,
+              std::byte *results, Execute execute);
+  /// A lane's thread has ended: others must not wait for it.
+  void exited(Thread &thread, unsigned lane, unsigned numLanes);
 
 private:
   struct Meeting {
     const Site *site = nullptr;
+    llvm::BitVector members;
     llvm::SmallVector<Lane, kLanes> lanes;
-    llvm::SmallVector<bool, kLanes> members;
     unsigned missing = 0;
   };
-  void reportDivergence(Thread &thread, const Site &site, const Meeting &meeting);
+  Meeting *open(Thread &thread, const llvm::BitVector &members);
+  void reportElsewhere(Thread &thread, const Meeting &meeting);
 
-  llvm::SmallVector<std::unique_ptr<Meeting>, 1> meetings;
-  llvm::SmallVector<Thread *, kLanes> gone;
-  friend class Scheduler;
+  llvm::SmallVector<std::unique_ptr<Meeting>, 1> meetings, spare;
+  llvm::BitVector gone;
 };
 
 /// 32 threads.
@@ -215,8 +221,8 @@ public:
   const unsigned rank; ///< In the cluster.
   SharedMemory memory;
   std::vector<Thread> threads;
-  std::vector<Warp> warps;
-  std::vector<Warpgroup> warpgroups;
+  std::vector<std::unique_ptr<Warp>> warps;
+  std::vector<std::unique_ptr<Warpgroup>> warpgroups;
   std::vector<NamedBarrier> barriers;
 };
 
@@ -235,9 +241,10 @@ public:
   /// The shared memory that holds an address; null when none does.
   SharedMemory *memoryAt(const void *address);
   Component newComponent() { return numComponents++; }
-  unsigned numExited = 0;
+  /// "CTA 3, thread 39" of a thread's component.
+  std::string threadText(Component component) const;
   /// barrier.cluster.
-  NamedBarrier barrier{0};
+  ClusterBarrier barrier;
 
 private:
   Component numComponents = 0;

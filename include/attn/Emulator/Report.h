@@ -30,6 +30,7 @@ enum class ReportKind {
   BarrierMisuse,       ///< Wrong counts, no barrier there, used before its init, ...
   DivergentCollective, ///< Members of a collective instruction elsewhere, or gone.
   BadOperand,          ///< A value that the instruction does not take.
+  NoMemory,            ///< The host's memory does not suffice for the emulation.
 };
 
 /// "deadlock", "race" and so on.
