@@ -33,6 +33,7 @@ namespace attn::emu {
 
 class Cta;
 class Launch;
+class ProductTable;
 struct Fiber;
 
 inline constexpr unsigned kLanes = 32;
@@ -197,6 +198,7 @@ public:
   void complete(llvm::ArrayRef<AsyncOpPtr> ops);
 
   AsyncGroups wgmmas;
+  std::shared_ptr<ProductTable> products; ///< What its wgmmas computed; see Products.h there.
   /// State of the register rules of wgmma: whether a wgmma.fence came since the last wait.
   bool fenced = false;
 

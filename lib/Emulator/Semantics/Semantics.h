@@ -26,6 +26,13 @@ void registerMatrix(InstructionTable &table);
 void registerCopies(InstructionTable &table);
 void registerSynchronization(InstructionTable &table);
 void registerWarpExchange(InstructionTable &table);
+void registerBulkCopies(InstructionTable &table);
+void registerConversions(InstructionTable &table);
+void registerHopper(InstructionTable &table);
+void registerMbarriers(InstructionTable &table);
+void registerStMatrix(InstructionTable &table);
+void registerTensorCopies(InstructionTable &table);
+void registerWgmma(InstructionTable &table);
 
 } // namespace attn::emu
 
