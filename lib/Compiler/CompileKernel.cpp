@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ManifestBuilder.h"
+#include "KernelLowering.h"
 #include "Session.h"
 #include "attn/Runtime/Hash.h"
 #include "attn/Target/CubinAssembler.h"
@@ -15,12 +15,6 @@
 
 using namespace mlir;
 using namespace attn;
-
-/// CUDA's first driver for a PTX ISA version: 7.n came with 11.n, 8.n with 12.n.
-static int32_t driverOfPtx(unsigned ptxVersion) {
-  unsigned major = ptxVersion / 10, minor = ptxVersion % 10;
-  return static_cast<int32_t>((major + 4) * 1000 + minor * 10);
-}
 
 /// A session that has been brought to stage `configure`: the canonical problem with its
 /// schedule, which is what keys hash.
@@ -42,30 +36,11 @@ static std::string keyOf(Session &session, const TargetInfo &target) {
 
 /// Lowers a configured session to PTX.
 static rt::Expected<rt::Artifact> lower(Session &session, const TargetInfo &target) {
+  rt::Expected<rt::Manifest> manifest = lowerToL3(session, target);
+  if (!manifest)
+    return rt::fail(manifest.error());
   rt::Artifact artifact;
-  rt::Manifest &manifest = artifact.manifest;
-  manifest.chip = target.name;
-  manifest.payloadKind = rt::PayloadKind::Ptx;
-  manifest.compiler = compilerBuildId();
-  manifest.minDriverVersion = driverOfPtx(target.minPtxVersion);
-  rt::Expected<ForwardOp> op = session.forward();
-  if (!op)
-    return rt::fail(op.error());
-  llvm::raw_string_ostream(manifest.problem) << **op;
-
-  rt::Status status = readSignature(*op, manifest);
-  if (status)
-    status = session.runTo(Stage::Split);
-  if (status)
-    status = readWorkspaces(session.module(), manifest);
-  if (status)
-    status = session.runTo(Stage::Place);
-  if (status)
-    status = readKernels(session.module(), manifest);
-  if (status)
-    status = session.runTo(Stage::Lower);
-  if (!status)
-    return rt::fail(status.error());
+  artifact.manifest = std::move(*manifest);
   FailureOr<std::string> ptx =
       emitPTX(session.module(), PTXOptions{target.name, target.minPtxVersion});
   if (failed(ptx))

@@ -105,6 +105,12 @@ void Launch::step(Thread &thread, const Site &site) {
     thread.suspend();
 }
 
+void Launch::fail(Thread &thread, const Site &site, const llvm::Twine &message) {
+  thread.currentSite = &site;
+  thread.report(ReportKind::BadOperand, message);
+  thread.suspend();
+}
+
 void Launch::execute(Thread &thread, const Site &site, const std::byte *args, std::byte *results) {
   step(thread, site);
   const Instruction &instruction = *site.instruction;

@@ -8,6 +8,7 @@
 #ifndef ATTN_COMPILER_COMPILER_H
 #define ATTN_COMPILER_COMPILER_H
 
+#include "attn/Compiler/EmulatedProgram.h"
 #include "attn/Compiler/HostProgram.h"
 #include "attn/Compiler/KernelSpec.h"
 #include "attn/Dispatch/Explanation.h"
@@ -74,6 +75,9 @@ public:
 
   /// Machine code in this process; for the CPU target.
   rt::Expected<std::unique_ptr<HostProgram>> compileHost(const Problem &problem) const;
+
+  /// The kernels of a GPU target for the emulator, in this process.
+  rt::Expected<std::unique_ptr<EmulatedProgram>> compileEmulated(const Problem &problem) const;
 
   /// Which schedule is chosen and why.
   rt::Expected<ExplanationText> explain(const Problem &problem,

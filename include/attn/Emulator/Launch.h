@@ -60,6 +60,9 @@ public:
   /// A step without an instruction: a loop's next round.
   void step(Thread &thread, const Site &site);
 
+  /// Stops at a site that must not be reached like this.
+  void fail(Thread &thread, const Site &site, const llvm::Twine &message);
+
   /// Keeps the first report.
   void stop(Report report);
   bool stopped() const { return result.has_value(); }

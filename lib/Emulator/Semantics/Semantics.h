@@ -19,6 +19,12 @@ void addOp(InstructionTable &table) {
             [](mlir::Operation *op) { return decode(mlir::cast<OpTy>(op)); });
 }
 
+/// What a decoder returns: an instruction of class T.
+template <typename T, typename... Args>
+mlir::FailureOr<std::unique_ptr<Instruction>> makeInstruction(Args &&...args) {
+  return std::unique_ptr<Instruction>(std::make_unique<T>(std::forward<Args>(args)...));
+}
+
 // One function per file of this folder; Semantics.cpp calls them all.
 void registerSpecialRegisters(InstructionTable &table);
 void registerArithmetic(InstructionTable &table);
