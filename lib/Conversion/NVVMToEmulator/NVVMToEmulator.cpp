@@ -165,8 +165,18 @@ void Lowering::lowerPointers(LLVM::LLVMFuncOp func) {
 //===----------------------------------------------------------------------===//
 
 void Lowering::buildFrame(LLVM::LLVMFuncOp func) {
-  (void)func.insertArgument(0, pointer, b.getDictionaryAttr({}), func.getLoc());
   Location loc = func.getLoc();
+  // Not insertArgument(), which fails on functions that return nothing.
+  LLVM::LLVMFunctionType type = func.getFunctionType();
+  SmallVector<Type> parameters{pointer};
+  llvm::append_range(parameters, type.getParams());
+  func.setFunctionType(LLVM::LLVMFunctionType::get(type.getReturnType(), parameters));
+  func.getBody().insertArgument(0u, pointer, loc);
+  if (ArrayAttr attributes = func.getArgAttrsAttr()) {
+    SmallVector<Attribute> shifted{b.getDictionaryAttr({})};
+    llvm::append_range(shifted, attributes);
+    func.setArgAttrsAttr(b.getArrayAttr(shifted));
+  }
   b.setInsertionPointToStart(&func.getBody().front());
   Type i8 = b.getI8Type(), i64 = b.getI64Type();
   Frame &frame = frames[func];

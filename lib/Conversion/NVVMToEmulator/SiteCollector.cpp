@@ -7,6 +7,8 @@
 
 #include "SiteCollector.h"
 
+#include "AccumulatorCheck.h"
+
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 
 using namespace mlir;
@@ -170,7 +172,7 @@ LogicalResult SiteCollector::collect(ModuleOp module) {
       return inner == func || succeeded(visit(inner)) ? WalkResult::advance()
                                                       : WalkResult::interrupt();
     });
-    if (result.wasInterrupted())
+    if (result.wasInterrupted() || failed(checkAccumulators(func)))
       return failure();
     findLoops(func);
   }

@@ -85,7 +85,7 @@ void attn::emu::registerArithmetic(InstructionTable &table) {
   table.add("llvm.nvvm.sqrt.approx.ftz.f", decodeUnary<flushed<sqrtApprox>>);
   table.add("llvm.nvvm.rsqrt.approx.f", decodeUnary<rsqrt>);
   table.add("llvm.nvvm.rsqrt.approx.ftz.f", decodeUnary<flushed<rsqrt>>);
-  table.add("llvm.nvvm.tanh.approx.f32", decodeUnary<tanhApprox>);
+  table.add("llvm.intr.tanh", decodeUnary<tanhApprox>);
   table.add("llvm.nvvm.ff2bf16x2.rn", decodePack<toBF16>);
   table.add("llvm.nvvm.ff2f16x2.rn", decodePack<toF16>);
 }

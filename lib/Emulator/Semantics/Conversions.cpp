@@ -21,8 +21,8 @@ namespace {
 using Result = FailureOr<std::unique_ptr<Instruction>>;
 
 float clamped(float value, bool relu) {
-  // NaN stays NaN: .relu is max with 0 that propagates it.
-  return relu && !std::isnan(value) ? std::max(value, 0.0f) : value;
+  // NaN stays NaN; -0 becomes 0.
+  return relu && !std::isnan(value) && !(value > 0) ? 0.0f : value;
 }
 
 std::optional<Float8> formatOf(Type type) {

@@ -1,27 +1,80 @@
 """Launches kernels on a GPU through the CUDA driver, with nothing but its library."""
 
 import ctypes
+import multiprocessing
 import re
 
 import numpy as np
 
 import l3
 
+TIMEOUT_S = 20
 DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
 class Cuda:
+    """A process that launches cases. A kernel that fails leaves its process useless, so that a new
+    one goes on with the next case."""
+
     def __init__(self, options):
         match = re.fullmatch(r"cuda:(\d+)", options.device)
         if not match or not options.ptx:
             raise SystemExit("--device: expected emulate, or cuda:N with --ptx FOLDER")
-        self.folder = options.ptx
+        self.ordinal, self.folder, self.process = int(match[1]), options.ptx, None
+
+    def load(self, family, cases):
+        self.family, self.cases = family, cases
+
+    def run(self, case):
+        if not self.process:
+            self.pipe, there = multiprocessing.Pipe()
+            self.process = multiprocessing.Process(target=self.serve, args=(there,))
+            self.process.start()
+        self.pipe.send(next(i for i, other in enumerate(self.cases) if other is case))
+        fault, outputs = self.pipe.recv() if self.pipe.poll(TIMEOUT_S) else ("hangs", None)
+        if fault:
+            self.unload()
+        return fault, outputs
+
+    def unload(self):
+        if self.process:
+            self.process.terminate()
+            self.process.join()
+            self.process = None
+
+    def serve(self, pipe):
+        try:
+            driver = Driver(self.ordinal, self.folder / f"{self.family}.ptx")
+        except RuntimeError as error:
+            driver = None
+            fault = str(error)
+        while True:
+            case = self.cases[pipe.recv()]
+            try:
+                pipe.send((None, driver.launch(case)) if driver else (fault, None))
+            except RuntimeError as error:
+                pipe.send((str(error), None))
+
+
+class Driver:
+    """One module on one device."""
+
+    def __init__(self, ordinal, path):
         self.cuda = ctypes.CDLL("libcuda.so.1")
         device, self.context = ctypes.c_int(), ctypes.c_void_p()
         self.call("cuInit", 0)
-        self.call("cuDeviceGet", ctypes.byref(device), int(match[1]))
+        self.call("cuDeviceGet", ctypes.byref(device), ordinal)
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
         self.call("cuCtxSetCurrent", self.context)
+        self.module = ctypes.c_void_p()
+        log = ctypes.create_string_buffer(1 << 16)
+        options = (ctypes.c_int * 2)(5, 6)  # The error log and its size.
+        values = (ctypes.c_void_p * 2)(ctypes.cast(log, ctypes.c_void_p), len(log))
+        try:
+            self.call("cuModuleLoadDataEx", ctypes.byref(self.module), path.read_bytes() + b"\0", 2,
+                      options, values)
+        except RuntimeError as error:
+            raise RuntimeError(f"{path.name}: {error}: {log.value.decode()}") from None
 
     def call(self, name, *arguments):
         result = getattr(self.cuda, name)(*arguments)
@@ -29,20 +82,6 @@ class Cuda:
             text = ctypes.c_char_p()
             self.cuda.cuGetErrorString(result, ctypes.byref(text))
             raise RuntimeError(f"{name}: {(text.value or b'?').decode()}")
-
-    def load(self, family, cases):
-        self.module = ctypes.c_void_p()
-        image = (self.folder / f"{family}.ptx").read_bytes() + b"\0"
-        log = ctypes.create_string_buffer(1 << 16)
-        options = (ctypes.c_int * 2)(5, 6)  # The error log and its size.
-        values = (ctypes.c_void_p * 2)(ctypes.cast(log, ctypes.c_void_p), len(log))
-        try:
-            self.call("cuModuleLoadDataEx", ctypes.byref(self.module), image, 2, options, values)
-        except RuntimeError as error:
-            raise SystemExit(f"{family}.ptx: {error}\n{log.value.decode()}") from None
-
-    def unload(self):
-        self.call("cuModuleUnload", self.module)
 
     def encode(self, argument, pointers):
         """A CUtensorMap, whose address must be a multiple of 64."""
@@ -57,12 +96,6 @@ class Cuda:
                   (ctypes.c_uint32 * rank)(*argument.box), (ctypes.c_uint32 * rank)(*[1] * rank),
                   0, argument.swizzle, 0, argument.nan)
         return map_, raw
-
-    def run(self, case):
-        try:
-            return None, self.launch(case)
-        except RuntimeError as error:
-            return str(error), None
 
     def launch(self, case):
         function, pointers, values, kept = ctypes.c_void_p(), {}, [], []

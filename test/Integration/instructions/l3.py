@@ -170,6 +170,7 @@ class Case:
     ctas: int = 1
     bound: float = 0.0
     scale: typing.Optional[np.ndarray] = None
+    report: typing.Optional[str] = None  # What the emulator must say (a regular expression).
 
 
 def bf16(values):

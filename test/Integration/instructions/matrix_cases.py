@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from l3 import E4M3, E5M2, G, S, Buffer, Case, Function, bf16, encode_f8
+from l3 import E4M3, E5M2, G, S, Buffer, Case, Function, bf16, encode_f8, from_bf16
 
 ROWS = 64
 # Name in the IR, bytes, bits of an array of exact values.
@@ -127,13 +127,20 @@ def wgmma(n, a="bf16", b="bf16", mode=1, registers=False, transpose_a=False, tra
     rng = np.random.default_rng(n + 7 * mode)
     size = ELEMENTS[a][0]
     k = 32 // size
-    if random:
-        # Values that the narrow type has exactly.
-        pick = (lambda shape: (rng.standard_normal(shape) * 64).round() / 64) if size == 2 else (
-            lambda shape: rng.integers(-8, 9, shape) / 4)
-    else:
-        pick = lambda shape: rng.integers(-4, 5, shape)  # noqa: E731
-    left, right = pick((ROWS, k)).astype(np.float32), pick((n, k)).astype(np.float32)
+
+    def pick(element, shape):
+        """Values that the type has exactly: small integers, or of many magnitudes."""
+        if not random:
+            return rng.integers(-4, 5, shape).astype(np.float32)
+        if size == 1:
+            table = {"f8E4M3FN": E4M3, "f8E5M2": E5M2}[element]
+            small = table[np.isfinite(table) & (np.abs(table) <= 64)]
+            return rng.choice(small, shape)
+        wide = rng.standard_normal(shape) * 2.0 ** rng.uniform(-5, 5, shape)
+        return wide.astype(np.float16).astype(np.float32) if element == "f16" else (
+            from_bf16(bf16(wide)))
+
+    left, right = pick(a, (ROWS, k)), pick(b, (n, k))
     bits_a, bits_b = ELEMENTS[a][1](left), ELEMENTS[b][1](right)
     image = np.zeros(65536, np.uint8)
     base_b = 0 if registers else 16384

@@ -5,7 +5,8 @@
     run_cases.py --write-ptx FOLDER
 
 Programs and inputs are the same on both devices. --write-ptx makes the PTX with attn-translate, so
-that the GPU's machine needs no compiler. --record FILE writes the largest error of each case.
+that the GPU's machine needs no compiler. --record FILE writes the largest error of each case. --save
+FILE keeps all outputs; --against FILE counts the elements that differ from those of another run.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import numpy as np
 import l3
 
 FAMILIES = ("matrix", "copy", "sync", "number", "tile")
+EMULATED_FAMILIES = (*FAMILIES, "broken")
 
 
 def families(names):
@@ -136,22 +138,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="emulate", help="emulate or cuda:N")
-    parser.add_argument("--family", action="append", choices=FAMILIES)
+    parser.add_argument("--family", action="append", choices=EMULATED_FAMILIES)
     parser.add_argument("--filter", default="")
     parser.add_argument("--async", dest="mode", default="early", choices=("early", "late", "random"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--ptx", type=pathlib.Path)
     parser.add_argument("--write-ptx")
     parser.add_argument("--record", type=pathlib.Path)
+    parser.add_argument("--save", type=pathlib.Path)
+    parser.add_argument("--against", type=pathlib.Path)
     parser.add_argument("--emulate", default="emulate-kernels")
     parser.add_argument("--translate", default="attn-translate")
     options = parser.parse_args()
-    names = options.family or FAMILIES
+    names = options.family or (EMULATED_FAMILIES if options.device == "emulate" else FAMILIES)
     if options.write_ptx:
-        write_ptx(options, names)
+        write_ptx(options, options.family or FAMILIES)
         return 0
     device = make_device(options)
-    faults, total, record = [], 0, {}
+    faults, total, record, saved = [], 0, {}, {}
+    other = np.load(options.against) if options.against else {}
     for name, cases in families(names):
         device.load(name, cases)
         for case in cases:
@@ -160,13 +165,26 @@ def main():
             total += 1
             fault, outputs = device.run(case)
             worst = 0.0
-            if fault is None:
+            if case.report:
+                said, fault = fault, None
+                if not re.search(case.report, said or "", re.DOTALL):
+                    fault = f"expected a report of '{case.report}', got {said or 'none'}"
+            elif fault is None:
                 fault, worst = compare(case, outputs)
             record[case.name] = {"bound": case.bound, "error": worst, "fault": fault}
+            for index, values in (outputs or {}).items():
+                key = f"{case.name}/{index}"
+                saved[key] = values
+                if key in other:
+                    bits = np.dtype(f"u{values.dtype.itemsize}")
+                    differ = int((values.view(bits) != other[key].view(bits)).sum())
+                    record[case.name].update(elements=values.size, differ=differ)
             if fault is not None:
                 faults.append(f"{case.name}: {fault}")
                 print(faults[-1], file=sys.stderr)
         device.unload()
+    if options.save:
+        np.savez_compressed(options.save, **saved)
     if options.record:
         options.record.write_text(json.dumps(
             {"device": options.device, "passed": total - len(faults), "total": total,
