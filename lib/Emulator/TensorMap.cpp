@@ -27,6 +27,10 @@ std::string TensorMap::check() const {
     return "holds no tensor map";
   if (rank < 1 || rank > kMaxRank)
     return "rank " + number(rank) + " is not in [1, 5]";
+  bool isFloat = element == TensorElement::F16 || element == TensorElement::BF16 ||
+                 element == TensorElement::F32 || element == TensorElement::F64;
+  if (fillNaN && !isFloat)
+    return "only floating-point elements can be filled with NaN";
   if (reinterpret_cast<uintptr_t>(base) % 16 != 0)
     return "the tensor does not start at a multiple of 16 bytes";
   for (unsigned dim = 0; dim < rank; ++dim) {

@@ -8,6 +8,10 @@
 // cp.async.bulk.tensor and cp.reduce.async.bulk.tensor in tiled mode. A box lies in shared
 // memory row by row, its 16-byte chunks permuted by the map's swizzle.
 //
+// Seen on an H200, beyond the documentation: a box that starts within 16 bytes of a row faults, and
+// so does a store with a negative coordinate. Loads stop at the last element of a row, stores
+// and reductions at the end of its 16 bytes.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Bulk.h"
@@ -31,11 +35,14 @@ using Coordinates = std::array<int32_t, TensorMap::kMaxRank>;
 /// The rows of one box, as they meet the tensor.
 class Box {
 public:
-  Box(const TensorMap &map, const Coordinates &first) : map(map), first(first) {
+  Box(const TensorMap &map, const Coordinates &first, bool isStore) : map(map), first(first) {
+    size_t element = elementBytes(map.element);
+    int64_t width = map.sizes[0];
+    if (isStore)
+      width = static_cast<int64_t>(llvm::alignTo(width * element, kBulkUnit) / element);
     // The part of every row that lies inside the tensor along dim 0.
     int64_t begin = std::max<int64_t>(0, -int64_t(first[0]));
-    int64_t end = std::min<int64_t>(map.box[0], int64_t(map.sizes[0]) - first[0]);
-    size_t element = elementBytes(map.element);
+    int64_t end = std::min<int64_t>(map.box[0], width - first[0]);
     insideBegin = begin * element;
     insideBytes = end > begin ? (end - begin) * element : 0;
     globalBegin = (first[0] + begin) * static_cast<int64_t>(element);
@@ -79,22 +86,10 @@ void moveRow(Swizzle swizzle, std::byte *shared, std::byte *row, size_t bytes) {
 
 /// Fills a row with what elements outside the tensor read as.
 void fillRow(const TensorMap &map, llvm::MutableArrayRef<std::byte> row) {
-  std::fill(row.begin(), row.end(), std::byte(0));
-  if (!map.fillNaN)
-    return;
-  size_t element = elementBytes(map.element);
-  for (size_t at = 0; at < row.size(); at += element)
-    switch (map.element) {
-    case TensorElement::F16:
-    case TensorElement::BF16:
-      put<uint16_t>(row.data(), at, 0x7FFF);
-      break;
-    case TensorElement::F32:
-      put<uint32_t>(row.data(), at, 0x7FFFFFFF);
-      break;
-    default:
-      break;
-    }
+  // Seen on an H200: a NaN of every type has this pattern in each of its 16 bits.
+  constexpr uint16_t kNaN = 0x7FF7;
+  for (size_t at = 0; at < row.size(); at += sizeof(kNaN))
+    put<uint16_t>(row.data(), at, map.fillNaN ? kNaN : 0);
 }
 
 /// What all of these ops do first: the map, the coordinates, the checks of global memory.
@@ -103,7 +98,7 @@ protected:
   size_t mapOffset = 0, sharedOffset = 0;
   llvm::SmallVector<size_t, 5> coordinates;
 
-  std::optional<Box> readBox(Thread &thread, const std::byte *args) const {
+  std::optional<Box> readBox(Thread &thread, const std::byte *args, bool isStore) const {
     auto *address = pointerAt(args, mapOffset);
     TensorMap map;
     if (!thread.access(AccessKind::Read, address, sizeof(TensorMap)))
@@ -118,9 +113,23 @@ protected:
       return std::nullopt;
     }
     Coordinates first = {};
-    for (auto [dim, offset] : llvm::enumerate(coordinates))
+    for (auto [dim, offset] : llvm::enumerate(coordinates)) {
       first[dim] = get<int32_t>(args, offset);
-    Box box(map, first);
+      if (isStore && first[dim] < 0) {
+        thread.report(ReportKind::BadOperand, "coordinate " + Twine(dim) + " is " +
+                                                  Twine(first[dim]) +
+                                                  "; a store starts inside the tensor");
+        return std::nullopt;
+      }
+    }
+    int64_t start = int64_t(first[0]) * static_cast<int64_t>(elementBytes(map.element));
+    if (start % static_cast<int64_t>(kBulkUnit) != 0) {
+      thread.report(ReportKind::BadOperand, "the box starts " + Twine(start) +
+                                                " bytes into a row; expected a multiple of " +
+                                                Twine(kBulkUnit));
+      return std::nullopt;
+    }
+    Box box(map, first, isStore);
     for (size_t i = 0, e = box.rows(); i != e; ++i)
       if (std::byte *row = box.row(i); row && !thread.accessGlobal(row, box.insideBytes))
         return std::nullopt;
@@ -135,7 +144,7 @@ protected:
 class TensorLoad : public TensorInstruction {
 public:
   void execute(Thread &thread, const std::byte *args, std::byte *) const override {
-    std::optional<Box> box = readBox(thread, args);
+    std::optional<Box> box = readBox(thread, args, /*isStore=*/false);
     if (!box)
       return;
     std::optional<uint16_t> mask;
@@ -194,7 +203,7 @@ private:
 class TensorStore : public TensorInstruction {
 public:
   void execute(Thread &thread, const std::byte *args, std::byte *) const override {
-    std::optional<Box> box = readBox(thread, args);
+    std::optional<Box> box = readBox(thread, args, /*isStore=*/true);
     if (!box)
       return;
     std::optional<ReducedType> type;

@@ -143,9 +143,9 @@ def wgmma_cases():
     yield broken("wgmma_descriptors_differ", "the descriptor of B is not that of thread 0", different)
 
 
-def load(f, barrier, target=DATA, mask=""):
+def load(f, barrier, target=DATA, mask="", at=(0, 0)):
     f.line(f"nvvm.cp.async.bulk.tensor.shared.cluster.global {to_cluster(f, target)}, %map, "
-           f"{barrier}, box[{f.const(0)}, {f.const(0)}]{mask} : {C}, {P}")
+           f"{barrier}, box[{f.const(at[0])}, {f.const(at[1])}]{mask} : {C}, {P}")
 
 
 def expect(f, barrier, num_bytes=TILE_BYTES):
@@ -186,6 +186,14 @@ def copy_cases():
     yield broken("tma_wrong_rank", "bad descriptor.*rank 1 and the copy 2 coordinates",
                  lambda f: loading(f, lambda b: await_(f, b)), maps=[flat])
 
+    def at(column, row):
+        def body(f):
+            one, barrier = begin_barrier(f, TILE_BYTES)
+            f.when(one, lambda: (expect(f, barrier), load(f, barrier, at=(column, row))))
+        return body
+
+    yield broken("tma_load_between_chunks", "bad operand.*starts 8 bytes", at(2, 0), maps=[TILE])
+
     def misaligned(f):
         one, barrier = begin_barrier(f, TILE_BYTES)
         f.when(one, lambda: (expect(f, barrier), load(f, barrier, DATA + 64)))
@@ -206,12 +214,12 @@ def copy_cases():
     yield broken("tma_multicast_to_nobody", "multicast to mask 2 in a cluster of 1", alone,
                  maps=[TILE])
 
-    def store(f, then=None, fenced=True):
+    def store(f, then=None, fenced=True, row=0):
         fill(f, fenced)
 
         def issue():
             f.line(f"nvvm.cp.async.bulk.tensor.global.shared.cta %map, {f.shared(DATA)}, "
-                   f"box[{f.const(0)}, {f.const(0)}] : {P}, {S}")
+                   f"box[{f.const(0)}, {f.const(row)}] : {P}, {S}")
             f.line("nvvm.cp.async.bulk.commit.group")
 
         first(f, issue)
@@ -223,6 +231,8 @@ def copy_cases():
     yield broken("tma_store_overwritten", "(in flight|race).*llvm.store",
                  lambda f: store(f, lambda: f.copy(TILE_BYTES, True, "%in", DATA)), maps=[TILE])
 
+    yield broken("tma_store_before_the_tensor", "bad operand.*coordinate 1 is -1",
+                 lambda f: store(f, row=-1), maps=[TILE])
     yield broken("tma_store_not_awaited", "data in flight.*the thread ends", store, maps=[TILE])
 
     def bulk(num_bytes, source):

@@ -11,11 +11,13 @@
 //   {"kernel": "f", "grid": [1,1,1], "block": [128,1,1], "shared": 1024,
 //    "async": "early", "seed": 0,
 //    "args": [{"file": "in.bin"}, {"file": "out.bin", "output": true}, {"i32": 5}, {"i64": 5},
-//             {"f32": 0.5}, {"map": {"arg": 0, "offset": 0, "element": 9, "sizes": [..], "strides": [..],
+//             {"f32": 0.5}, {"map": {"arg": 0, "offset": 0, "element": 9, "sizes": [..], "strides":
+//             [..],
 //                      "box": [..], "swizzle": 3}}]}
 //
 // A file is a buffer in global memory that begins with its bytes; one marked as output is
-// written back, one with "passed": false is no parameter. A map describes a tensor in the buffer of an argument, its strides in bytes.
+// written back, one with "passed": false is no parameter. A map describes a tensor in the buffer of
+// an argument, its strides in bytes.
 //
 //===----------------------------------------------------------------------===//
 

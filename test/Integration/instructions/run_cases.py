@@ -10,6 +10,7 @@ FILE keeps all outputs; --against FILE counts the elements that differ from thos
 """
 
 import argparse
+import contextlib
 import importlib
 import json
 import pathlib
@@ -69,13 +70,16 @@ class Emulator:
 
     def __init__(self, options):
         self.options = options
-        self.work = pathlib.Path(tempfile.mkdtemp(prefix="instructions"))
+        self.folder = tempfile.TemporaryDirectory(prefix="instructions")
+        self.work = pathlib.Path(self.folder.name)
 
     def load(self, family, cases):
         source = self.work / f"{family}.mlir"
         source.write_text(module_text(cases))
+        self.errors = (self.work / "errors").open("w")
         self.process = subprocess.Popen([self.options.emulate, str(source)], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors)
 
     def run(self, case):
         """(error or None, outputs by argument)."""
@@ -102,19 +106,25 @@ class Emulator:
         request = {"kernel": case.kernel.name, "grid": grid, "block": [case.kernel.threads, 1, 1],
                    "shared": case.shared, "async": self.options.mode, "seed": self.options.seed,
                    "args": arguments}
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
+        line = ""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
         if not line:
-            return f"emulate-kernels ended with code {self.process.wait()}", None
+            said = (self.work / "errors").read_text().strip()
+            return f"emulate-kernels ended with code {self.process.wait()}: {said}", None
         answer = json.loads(line)
         if "error" in answer:
             return answer["error"], None
         return None, {index: np.fromfile(path, dtype) for index, (path, dtype) in files.items()}
 
     def unload(self):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         self.process.wait()
+        self.process.stdout.close()
+        self.errors.close()
 
 
 def make_device(options):
