@@ -3,7 +3,7 @@
 
 llvm.func @read_early(%a: i64, %out: !llvm.ptr<1>, %p: i1) attributes {nvvm.kernel} {
   attn_nv.wgmma_fence
-  // CHECK: [[# @LINE + 6]]:8: error: accumulator read before its wait: operand 0 of 'llvm.fadd' is in flight
+  // CHECK: [[# @LINE + 6]]:8: error: accumulator read before its wait
   // CHECK: [[# @LINE + 1]]:10: note: started here; tie it with attn_nv.wgmma_wait
   %d:4 = attn_nv.wgmma n = 8, a(%a) b(%a) : bf16, bf16
   %s = llvm.select %p, %d#0, %d#1 : i1, f32

@@ -1,8 +1,8 @@
 """Prints a warp-specialized attention kernel for sm_90a in the LLVM, NVVM and attn_nv dialects.
 
 A CTA computes 64 rows of O = softmax(scale Q K^T) V at head dim 64 in bf16. Warps 0 to 3 are one
-consumer warpgroup, warp 4 is the producer: TMA fills two stages of K and of V, mbarriers say what is
-full and what is empty, wgmma multiplies, O leaves through shared memory and a TMA store.
+consumer warpgroup, warp 4 is the producer: TMA fills two stages of K and of V, mbarriers say what
+is full and what is empty, wgmma multiplies, O leaves through shared memory and a TMA store.
 
     kernel attention_tile(map of Q, map of K, map of V, map of O, f32 scale * log2(e), i32 keys)
     grid (tiles of 64 rows, heads, batch), 160 threads, 41984 bytes of dynamic shared memory
@@ -14,6 +14,8 @@ notice.
 """
 
 import argparse
+
+from l3 import C, MAP, P, S, Function
 
 HEAD_DIM = ROWS = KEYS = 64
 STAGES = 2
@@ -28,69 +30,29 @@ SHARED_BYTES = V + STAGES * TILE_BYTES
 FULL_Q, FULL_K, FULL_V, EMPTY_K, EMPTY_V = 0, 8, 24, 40, 56
 # Bytes 16 (LBO, ignored or not), 32 (SBO = 1024) and 62 (128-byte swizzle) of a descriptor.
 DESCRIPTOR = 1 << 62 | (1024 >> 4) << 32 | 1 << 16
-P, G, S, C = "!llvm.ptr", "!llvm.ptr<1>", "!llvm.ptr<3>", "!llvm.ptr<7>"
 BARRIER_ID = 1
 
 
-class Program:
-    """Lines of one function; every value gets a fresh name."""
+class Program(Function):
+    """The kernel, and the names of its synchronizations."""
 
     def __init__(self, without):
-        self.lines, self.count, self.names, self.without = [], 0, [], without
-        self.constants = {}
-
-    def line(self, text):
-        self.lines.append("  " + text)
-
-    def value(self, text):
-        self.count += 1
-        self.line(f"%{self.count} = {text}")
-        return f"%{self.count}"
-
-    def values(self, number, text):
-        self.count += 1
-        self.line(f"%{self.count}:{number} = {text}")
-        return [f"%{self.count}#{i}" for i in range(number)]
+        super().__init__("attention_tile", [], THREADS)
+        self.names, self.without = [], without
 
     def sync(self, name, text):
         """A synchronization that --without can leave out."""
         self.names.append(name)
         if name != self.without:
-            self.line(f"{text}")
+            self.line(text)
 
     def tied(self, name, values, text):
         """One that passes accumulators through, and passes them by when left out."""
         self.names.append(name)
         return values if name == self.without else self.values(len(values), text)
 
-    def block(self, label):
-        self.lines.append(f"^{label}:")
-
-    def const(self, value, kind="i32"):
-        """Constants live in the entry block."""
-        key = (value, kind)
-        if key not in self.constants:
-            suffix = str(value).replace("-", "m").replace(".", "_")
-            self.constants[key] = (f"%c{suffix}_{kind}",
-                                   f"llvm.mlir.constant({value} : {kind}) : {kind}")
-        return self.constants[key][0]
-
-    def op(self, name, a, b, kind="i32"):
-        return self.value(f"llvm.{name} {a}, {b} : {kind}")
-
-    def add(self, a, b):
-        return self.op("add", a, b)
-
-    def shared(self, offset):
-        """A pointer into shared memory."""
-        if isinstance(offset, int):
-            offset = self.const(offset)
-        return self.value(f"llvm.getelementptr %smem[{offset}] : ({S}, i32) -> {S}, i8")
-
-    def barrier(self, base, stage=None):
-        if stage is None:
-            return self.shared(base)
-        return self.shared(self.add(self.op("mul", stage, self.const(8)), self.const(base)))
+    def mbarrier(self, base, stage=None):
+        return self.shared(base if stage is None else self.add(self.mul(stage, 8), base))
 
     def stage_of(self, iteration):
         stage = self.op("and", iteration, self.const(1))
@@ -112,7 +74,7 @@ class Program:
             return descriptor
         return self.op("add", descriptor, self.const(num_bytes >> 4, "i64"), "i64")
 
-    def load(self, map_, offset, barrier, row):
+    def load_box(self, map_, offset, barrier, row):
         local = self.add("%base", offset)
         target = self.value(f"llvm.inttoptr {local} : i32 to {C}")
         self.line(f"nvvm.cp.async.bulk.tensor.shared.cluster.global {target}, {map_}, {barrier}, "
@@ -121,8 +83,8 @@ class Program:
     def reduce_quad(self, value, combine):
         """Over the four lanes that share a row."""
         for mask in (1, 2):
-            other = self.value(f"nvvm.shfl.sync bfly {self.const(-1)}, {value}, {self.const(mask)}, "
-                               f"{self.const(31)} : f32 -> f32")
+            lanes = f"{value}, {self.const(mask)}, {self.const(31)}"
+            other = self.value(f"nvvm.shfl.sync bfly {self.const(-1)}, {lanes} : f32 -> f32")
             value = self.value(combine(value, other))
         return value
 
@@ -163,7 +125,7 @@ def setup(p):
             ("init_full_v", FULL_V, STAGES, 1), ("init_empty_k", EMPTY_K, STAGES, CONSUMER_WARPS),
             ("init_empty_v", EMPTY_V, STAGES, CONSUMER_WARPS)):
         for i in range(number):
-            p.sync(f"{name}_{i}", f"nvvm.mbarrier.init {p.barrier(offset + 8 * i)}, "
+            p.sync(f"{name}_{i}", f"nvvm.mbarrier.init {p.mbarrier(offset + 8 * i)}, "
                                   f"{p.const(count)} : {S}, i32")
     p.sync("fence_init", "nvvm.fence.mbarrier.init")
     p.line("llvm.br ^start")
@@ -179,10 +141,10 @@ def produce(p, tiles):
     elected = p.value("nvvm.elect.sync -> i1")
     p.line(f"llvm.cond_br {elected}, ^load_q, ^exit")
     p.block("load_q")
-    full = p.barrier(FULL_Q)
+    full = p.mbarrier(FULL_Q)
     num_bytes = p.const(TILE_BYTES)
     p.sync("expect_q", f"attn_nv.mbarrier_arrive {full} expect_tx({num_bytes}) : {S}")
-    p.load("%map_q", p.const(Q), full, "%row0")
+    p.load_box("%map_q", p.const(Q), full, "%row0")
     p.line(f"llvm.br ^loads({p.const(0)} : i32)")
 
     p.lines.append("^loads(%j: i32):")
@@ -195,11 +157,11 @@ def produce(p, tiles):
     for letter, map_, base, full_base, empty_base in (("k", "%map_k", K, FULL_K, EMPTY_K),
                                                       ("v", "%map_v", V, FULL_V, EMPTY_V)):
         p.sync(f"wait_empty_{letter}",
-               f"attn_nv.mbarrier_wait {p.barrier(empty_base, stage)}, {parity} : {S}")
-        full = p.barrier(full_base, stage)
+               f"attn_nv.mbarrier_wait {p.mbarrier(empty_base, stage)}, {parity} : {S}")
+        full = p.mbarrier(full_base, stage)
         p.sync(f"expect_{letter}",
                f"attn_nv.mbarrier_arrive {full} expect_tx({num_bytes}) : {S}")
-        p.load(map_, p.tile(base, stage), full, row)
+        p.load_box(map_, p.tile(base, stage), full, row)
     next_ = p.add("%j", p.const(1))
     p.line(f"llvm.br ^loads({next_} : i32)")
 
@@ -217,7 +179,7 @@ def consume(p, tiles):
     p.block("consumer")
     lane = p.op("and", "%thread", p.const(31))
     lane0 = p.value(f'llvm.icmp "eq" {lane}, {p.const(0)} : i32')
-    p.sync("wait_full_q", f"attn_nv.mbarrier_wait {p.barrier(FULL_Q)}, {p.const(0)} : {S}")
+    p.sync("wait_full_q", f"attn_nv.mbarrier_wait {p.mbarrier(FULL_Q)}, {p.const(0)} : {S}")
     column = p.op("mul", p.op("and", lane, p.const(3)), p.const(2))
     descriptor_q = p.descriptor(p.const(Q))
     zero, low = p.const("0.0", "f32"), p.const("-1.0e30", "f32")
@@ -238,7 +200,7 @@ def consume(p, tiles):
     # S = Q K^T.
     p.block("scores")
     stage, phase = p.stage_of("%i")
-    p.sync("wait_full_k", f"attn_nv.mbarrier_wait {p.barrier(FULL_K, stage)}, {phase} : {S}")
+    p.sync("wait_full_k", f"attn_nv.mbarrier_wait {p.mbarrier(FULL_K, stage)}, {phase} : {S}")
     descriptor_k = p.descriptor(p.tile(K, stage))
     operands = [f"a({p.advance(descriptor_q, 32 * k)}) b({p.advance(descriptor_k, 32 * k)})"
                 for k in range(HEAD_DIM // 16)]
@@ -247,7 +209,7 @@ def consume(p, tiles):
     p.sync("commit_scores", "nvvm.wgmma.commit.group.sync.aligned")
     s = p.tied("wait_scores", s, f"attn_nv.wgmma_wait 0 acc({', '.join(s)})")
     p.sync("release_k",
-           f"attn_nv.mbarrier_arrive {p.barrier(EMPTY_K, stage)} predicate({lane0}) : {S}")
+           f"attn_nv.mbarrier_arrive {p.mbarrier(EMPTY_K, stage)} predicate({lane0}) : {S}")
 
     # Keys past the end count for nothing.
     left = p.op("sub", "%keys", p.add(p.op("mul", "%i", p.const(KEYS)), column))
@@ -274,7 +236,7 @@ def consume(p, tiles):
 
     # O += P V.
     packed = [pack(p, s[2 * i], s[2 * i + 1]) for i in range(KEYS // 4)]
-    p.sync("wait_full_v", f"attn_nv.mbarrier_wait {p.barrier(FULL_V, stage)}, {phase} : {S}")
+    p.sync("wait_full_v", f"attn_nv.mbarrier_wait {p.mbarrier(FULL_V, stage)}, {phase} : {S}")
     descriptor_v = p.descriptor(p.tile(V, stage))
     operands = [f"a_registers({', '.join(packed[4 * k:4 * k + 4])}) "
                 f"b({p.advance(descriptor_v, 2048 * k)}) transpose_b" for k in range(KEYS // 16)]
@@ -283,7 +245,7 @@ def consume(p, tiles):
     p.sync("commit_output", "nvvm.wgmma.commit.group.sync.aligned")
     o = p.tied("wait_output", o, f"attn_nv.wgmma_wait 0 acc({', '.join(o)})")
     p.sync("release_v",
-           f"attn_nv.mbarrier_arrive {p.barrier(EMPTY_V, stage)} predicate({lane0}) : {S}")
+           f"attn_nv.mbarrier_arrive {p.mbarrier(EMPTY_V, stage)} predicate({lane0}) : {S}")
     p.line("llvm.br " + branch([p.add("%i", p.const(1))] + m + l + o))
     finish(p, lane)
 
@@ -331,8 +293,7 @@ def kernel(without=None):
     tiles = setup(p)
     produce(p, tiles)
     consume(p, tiles)
-    map_type = f"{P} {{llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant}}"
-    maps = ", ".join(f"%map_{x}: {map_type}" for x in "qkvo")
+    maps = ", ".join(f"%map_{x}: {MAP}" for x in "qkvo")
     head = [
         "llvm.mlir.global external @smem() {addr_space = 3 : i32, alignment = 1024 : i64} "
         ": !llvm.array<0 x i8>",

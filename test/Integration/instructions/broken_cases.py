@@ -117,7 +117,8 @@ def wgmma_cases():
         commit(f)
         f.copy(TILE_BYTES, True, "%in", DATA)
 
-    yield broken("wgmma_operand_overwritten", "(in flight|race).*llvm.store.*attn_nv.wgmma", overwritten)
+    yield broken("wgmma_operand_overwritten", "(in flight|race).*llvm.store.*attn_nv.wgmma",
+                 overwritten)
 
     def uninitialized(f):
         f.line("attn_nv.wgmma_fence")
@@ -140,7 +141,8 @@ def wgmma_cases():
         f.line("attn_nv.wgmma_fence")
         product(f, f.add(DATA, f.mul(f.op("and", "%thread", 1), 1024)))
 
-    yield broken("wgmma_descriptors_differ", "the descriptor of B is not that of thread 0", different)
+    yield broken("wgmma_descriptors_differ", "the descriptor of B is not that of thread 0",
+                 different)
 
 
 def load(f, barrier, target=DATA, mask="", at=(0, 0)):
@@ -205,7 +207,8 @@ def copy_cases():
         f.barrier()
         first(f, lambda: (expect(f, f.shared(0)), load(f, f.shared(0))))
 
-    yield broken("tma_unfenced_mbarrier", "missing proxy fence.*mbarrier", unfenced_init, maps=[TILE])
+    yield broken("tma_unfenced_mbarrier", "missing proxy fence.*mbarrier", unfenced_init,
+                 maps=[TILE])
 
     def alone(f):
         one, barrier = begin_barrier(f, TILE_BYTES)
@@ -240,8 +243,8 @@ def copy_cases():
             one, barrier = begin_barrier(f, num_bytes)
             there = f.offset("%in", source, G)
             f.when(one, lambda: f.line(
-                f"nvvm.cp.async.bulk.shared.cluster.global {to_cluster(f, DATA)}, {there}, {barrier}, "
-                f"{f.const(num_bytes)} : {C}, {G}"))
+                f"nvvm.cp.async.bulk.shared.cluster.global {to_cluster(f, DATA)}, {there}, "
+                f"{barrier}, {f.const(num_bytes)} : {C}, {G}"))
         return body
 
     yield broken("bulk_odd_size", "a bulk copy of 24 bytes", bulk(24, 0))
@@ -268,8 +271,8 @@ def barrier_cases():
     yield broken("mbarrier_too_many", "barrier misuse.*5 arrivals", too_many)
 
     def twice(f):
-        init = lambda: f.line(f"nvvm.mbarrier.init {f.shared(8)}, {f.const(4)} : {S}, i32")  # noqa: E731
-        first(f, lambda: (init(), init()))
+        init = f"nvvm.mbarrier.init {f.shared(8)}, {f.const(4)} : {S}, i32"
+        first(f, lambda: (f.line(init), f.line(init)))
 
     yield broken("mbarrier_twice", "barrier misuse.*initializing", twice)
 

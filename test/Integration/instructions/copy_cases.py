@@ -202,8 +202,8 @@ def bulk_load(num_bytes):
 
         def issue():
             f.line(f"attn_nv.mbarrier_arrive {barrier} expect_tx(%bytes) : {S}")
-            f.line(f"nvvm.cp.async.bulk.shared.cluster.global {to_cluster(f, DATA)}, %in, {barrier}, "
-                   f"%bytes : {C}, {G}")
+            f.line(f"nvvm.cp.async.bulk.shared.cluster.global {to_cluster(f, DATA)}, %in, "
+                   f"{barrier}, %bytes : {C}, {G}")
 
         f.when(first, issue)
         f.line(f"attn_nv.mbarrier_wait {barrier}, {f.const(0)} : {S}")
@@ -269,8 +269,8 @@ def multicast(tma):
             target = to_cluster(f, DATA)
             if tma:
                 zero = f.const(0)
-                f.line(f"nvvm.cp.async.bulk.tensor.shared.cluster.global {target}, %map, {barrier}, "
-                       f"box[{zero}, {zero}] multicast_mask = {mask} : {C}, {P}")
+                f.line(f"nvvm.cp.async.bulk.tensor.shared.cluster.global {target}, %map, "
+                       f"{barrier}, box[{zero}, {zero}] multicast_mask = {mask} : {C}, {P}")
             else:
                 f.line(f"nvvm.cp.async.bulk.shared.cluster.global {target}, %in, {barrier}, "
                        f"{f.const(num_bytes)} multicast_mask = {mask} : {C}, {G}")
@@ -315,8 +315,8 @@ def neighbour(bulk):
             address = f.value(f"llvm.ptrtoint {far} : {C} to i32")
             signal = f.value(f"llvm.inttoptr {address} : i32 to {S}")
             f.when(first, lambda: f.line(
-                f"nvvm.cp.async.bulk.shared.cluster.shared.cta {there}, {f.shared(DATA)}, {signal}, "
-                f"{f.const(num_bytes)} : {C}, {S}"))
+                f"nvvm.cp.async.bulk.shared.cluster.shared.cta {there}, {f.shared(DATA)}, "
+                f"{signal}, {f.const(num_bytes)} : {C}, {S}"))
         else:
             at = f.mul("%thread", 16)
             vector = "vector<4xi32>"

@@ -126,7 +126,9 @@ class Function:
 
     def text(self):
         parameters = ", ".join(f"%{name}: {kind}" for name, kind in self.parameters)
-        cluster = f", nvvm.cluster_dim = array<i32: {self.cluster}, 1, 1>" if self.cluster > 1 else ""
+        cluster = ""
+        if self.cluster > 1:
+            cluster = f", nvvm.cluster_dim = array<i32: {self.cluster}, 1, 1>"
         head = (f"llvm.func @{self.name}({parameters}) attributes {{nvvm.kernel, "
                 f"nvvm.maxntid = array<i32: {self.threads}>{cluster}}} {{")
         constants = [f"  {name} = {text}" for name, text in self.constants.values()]

@@ -221,7 +221,8 @@ def move_matrices(count, transposed, store):
         for r in range(count):
             value = loaded if count == 1 else f.value(f"llvm.extractvalue {loaded}[{r}] : {kind}")
             f.store(value, "i32", f.offset(f.offset("%out", mine, G), 4 * r, G))
-    # Element (row, column) of matrix m is in half column % 2 of register m of lane 4 row + column / 2.
+    # Element (row, column) of matrix m is in half column % 2 of register m of lane
+    # 4 row + column / 2.
     matrices = np.arange(64 * count, dtype=np.uint16).reshape(count, 8, 8)
     held = matrices.transpose(0, 2, 1) if transposed else matrices
     registers = np.ascontiguousarray(held.reshape(count, 32, 2).transpose(1, 0, 2))
@@ -243,7 +244,8 @@ def mma_sync(element):
     c = registers("%c", 4, "f32")
     struct = "!llvm.struct<(f32, f32, f32, f32)>"
     types = "" if element == "f16" else (
-        "multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>, ")
+        "multiplicandAPtxType = #nvvm.mma_type<bf16>, "
+        "multiplicandBPtxType = #nvvm.mma_type<bf16>, ")
     d = f.value(f"nvvm.mma.sync A[{', '.join(a)}] B[{', '.join(b)}] C[{', '.join(c)}] "
                 f"{{layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, {types}"
                 f"shape = #nvvm.shape<m = 16, n = 8, k = 16>}} : ({kind}, {kind}, f32) -> {struct}")

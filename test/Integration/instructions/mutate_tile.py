@@ -1,6 +1,7 @@
 """Leaves one synchronization after the other out of the attention tile; the emulator must notice.
 
-Noticed is a report, or a wrong result, under at least one way of timing. Prints what was said of each.
+Noticed is a report, or a wrong result, under at least one way of timing. Prints what was said of
+each.
 """
 
 import argparse

@@ -72,7 +72,8 @@ def conversion_cases():
                 low, high = lanes(f, value)
                 flags = "relu = true, " * relu + ("rnd = #nvvm.fp_rnd_mode<rn>, "
                                                   "sat = #nvvm.sat_mode<satfinite>")
-                return f.value(f"nvvm.convert.f32x2.to.f8x2 {high}, {low} {{{flags}}} : i16 ({name})")
+                return f.value(f"nvvm.convert.f32x2.to.f8x2 {high}, {low} {{{flags}}} : i16 "
+                               f"({name})")
 
             after = encoded
             if relu:
@@ -142,7 +143,7 @@ def approximation_cases():
         specials = np.resize(np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 1.0],
                                       np.float32), THREADS)
         if name == "tanh":
-            specials = np.resize(np.array([0.0, -0.0, np.inf, -np.inf, np.nan], np.float32), THREADS)
+            specials = np.resize(specials[:5], THREADS)
         with np.errstate(all="ignore"):
             after = flushed(function(flushed(specials).astype(np.float64)))
         yield elementwise(f"{name}_specials", apply, specials, after, "f32", "f32", 2.0 ** -22,

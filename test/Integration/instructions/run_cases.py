@@ -5,8 +5,9 @@
     run_cases.py --write-ptx FOLDER
 
 Programs and inputs are the same on both devices. --write-ptx makes the PTX with attn-translate, so
-that the GPU's machine needs no compiler. --record FILE writes the largest error of each case. --save
-FILE keeps all outputs; --against FILE counts the elements that differ from those of another run.
+that the GPU's machine needs no compiler. --record FILE writes the largest error of each case.
+--save FILE keeps all outputs; --against FILE counts the elements that differ from those of another
+run.
 """
 
 import argparse
@@ -150,7 +151,8 @@ def main():
     parser.add_argument("--device", default="emulate", help="emulate or cuda:N")
     parser.add_argument("--family", action="append", choices=EMULATED_FAMILIES)
     parser.add_argument("--filter", default="")
-    parser.add_argument("--async", dest="mode", default="early", choices=("early", "late", "random"))
+    parser.add_argument("--async", dest="mode", default="early",
+                        choices=("early", "late", "random"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--ptx", type=pathlib.Path)
     parser.add_argument("--write-ptx")

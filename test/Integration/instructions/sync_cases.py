@@ -18,7 +18,8 @@ def per_thread(name, body, expected, threads=THREADS, cluster=1, shared=2048, ct
     count = ctas * threads
     expected = np.broadcast_to(np.asarray(expected, np.int64).astype(np.int32), (count,)).copy()
     data = np.arange(count, dtype=np.int32) if inputs is None else np.asarray(inputs, np.int32)
-    return Case(name, f, [Buffer(data), Buffer(np.full(count, -7, np.int32), expected)], shared, ctas)
+    return Case(name, f, [Buffer(data), Buffer(np.full(count, -7, np.int32), expected)], shared,
+                ctas)
 
 
 def mine(f):
@@ -128,8 +129,8 @@ def mbarrier_cases():
     def parities(f):
         """What a fresh barrier says to each parity."""
         init(f, [1])
-        bits = [flag(f, f.value(f"nvvm.mbarrier.try_wait {f.shared(0)}, {f.const(parity)} : {S}, i32 "
-                                "-> i1")) for parity in (0, 1, 3)]
+        bits = [flag(f, f.value(f"nvvm.mbarrier.try_wait {f.shared(0)}, {f.const(parity)} : {S}, "
+                                "i32 -> i1")) for parity in (0, 1, 3)]
         return f.add(bits[0], f.add(f.mul(bits[1], 2), f.mul(bits[2], 4)))
 
     yield per_thread("mbarrier_parities", parities, 6)
@@ -179,7 +180,8 @@ def mbarrier_cases():
                lambda: f.line(f"nvvm.mbarrier.inval {f.shared(0)} : {S}"))
         f.barrier()
         init(f, [1])
-        return flag(f, f.value(f"nvvm.mbarrier.try_wait {f.shared(0)}, {f.const(1)} : {S}, i32 -> i1"))
+        return flag(f, f.value(f"nvvm.mbarrier.try_wait {f.shared(0)}, {f.const(1)} : {S}, i32 "
+                               "-> i1"))
 
     yield per_thread("mbarrier_inval", again, 1)
 
@@ -247,8 +249,8 @@ def exchange_cases():
         for distance in (1, 2, 7, 16):
             def shuffle(f, kind=kind, distance=distance):
                 clamp = 0 if kind == "up" else 31
-                return f.value(f"nvvm.shfl.sync {kind} {f.const(-1)}, {mine(f)}, {f.const(distance)}, "
-                               f"{f.const(clamp)} : i32 -> i32")
+                return f.value(f"nvvm.shfl.sync {kind} {f.const(-1)}, {mine(f)}, "
+                               f"{f.const(distance)}, {f.const(clamp)} : i32 -> i32")
 
             yield per_thread(f"shfl_{kind}_{distance}", shuffle, first + source(distance))
     predicate = t * 7 % 5 == 0
@@ -303,8 +305,8 @@ def cluster_cases():
         f.line("nvvm.cluster.arrive {aligned}")
         f.line("nvvm.cluster.wait {aligned}")
         there = f.value(f"nvvm.mapa {f.shared(0)}, {f.const(0)} : {S} -> {C}")
-        f.value(f'llvm.atomicrmw add {there}, {f.add(mine_, 1)} syncscope("cluster") monotonic : {C}, '
-                "i32")
+        f.value(f'llvm.atomicrmw add {there}, {f.add(mine_, 1)} syncscope("cluster") monotonic : '
+                f"{C}, i32")
         f.line("nvvm.cluster.arrive {aligned}")
         f.line("nvvm.cluster.wait {aligned}")
         value = f.load("i32", there, C)

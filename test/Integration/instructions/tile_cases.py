@@ -25,7 +25,8 @@ def attention(queries, keys, heads=1, batch=1, kernel=None):
     rng = np.random.default_rng(queries * 1000 + keys)
     d = attention_tile.HEAD_DIM
     q, k, v = (bf16(rng.standard_normal((batch, rows, heads, d))) for rows in (queries, keys, keys))
-    scores = np.einsum("bihd,bjhd->bhij", from_bf16(q).astype(np.float64), from_bf16(k)) / np.sqrt(d)
+    scores = np.einsum("bihd,bjhd->bhij", from_bf16(q).astype(np.float64), from_bf16(k))
+    scores /= np.sqrt(d)
     p = np.exp(scores - scores.max(-1, keepdims=True))
     out = np.einsum("bhij,bjhd->bihd", p / p.sum(-1, keepdims=True), from_bf16(v))
     maps = []
