@@ -181,7 +181,7 @@ func.func @grouped_heads(%q: memref<?x?x6x64xf16>, %k: memref<?x?x2x64xf16>,
 // CHECK: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
 // CHECK: scf.forall (%{{.*}}, %[[H:.*]], %{{.*}}) in
 // CHECK: %[[S:.*]] = attn.tile_mma
-// CHECK: %[[MAPPED:.*]] = attn.map_scores %[[S]] rows(%{{.*}}) keys(%{{.*}}) scale(%[[SCALE]])
+// CHECK: %[[MAPPED:.*]] = attn.map_scores %[[S]] rows(%{{.*}}) keys(%{{.*}}) lengths(%{{.*}}, %{{.*}}) scale(%[[SCALE]])
 // CHECK: ^bb0(%[[X:.*]]: f32, %[[I:.*]]: index, %[[J:.*]]: index):
 // CHECK:   %[[C:.*]] = attn.softcap %[[X]], 5.000000e+01
 // CHECK:   scf.if %[[FLAG]]

@@ -162,10 +162,10 @@ func.func @tile_products(%q: !attn.tile<128x64xf16>, %k: !attn.tile<32x64xf16>,
 // CHECK-LABEL: func @scores
 func.func @scores(%s: !attn.tile<64x32xf32>, %i0: index, %j0: index, %sq: index, %sk: index,
                   %scale: f32) {
-  // CHECK: %[[MAPPED:.*]] = attn.map_scores %{{.*}} rows(%{{.*}}) keys(%{{.*}}) scale(%{{.*}}) : <64x32xf32> {
+  // CHECK: %[[MAPPED:.*]] = attn.map_scores %{{.*}} rows(%{{.*}}) keys(%{{.*}}) lengths(%{{.*}}, %{{.*}}) scale(%{{.*}}) : <64x32xf32> {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
   // CHECK-NEXT: attn.softcap %[[X]], 3.000000e+01
-  %t = attn.map_scores %s rows(%i0) keys(%j0) scale(%scale) : !attn.tile<64x32xf32> {
+  %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%j0, %j0) scale(%scale) : !attn.tile<64x32xf32> {
   ^bb0(%x: f32, %i: index, %j: index):
     %y = attn.softcap %x, 3.0e+01
     attn.yield %y : f32

@@ -88,6 +88,25 @@ static LogicalResult verifyScores(Operation *op, TileType scores) {
 LogicalResult MapScoresOp::verify() { return verifyScores(*this, getScores().getType()); }
 LogicalResult MapScoresOp::verifyRegions() { return verifyScoreRegion(*this, "C2", getBody(), 2); }
 
+bool MapScoresOp::needsPositionsInside() {
+  Block &region = getBody().front();
+  llvm::DenseSet<Value> positional(region.args_begin() + 1, region.args_end());
+  for (Operation &op : region) {
+    bool usesPositions = op.walk([&](Operation *nested) {
+                             return llvm::any_of(nested->getOperands(),
+                                                 [&](Value v) { return positional.contains(v); })
+                                        ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+                           }).wasInterrupted();
+    if (!usesPositions)
+      continue;
+    if (!isPure(&op))
+      return true;
+    positional.insert(op.result_begin(), op.result_end());
+  }
+  return false;
+}
+
 LogicalResult MaskScoresOp::verify() {
   if (failed(verifyScores(*this, getScores().getType())))
     return failure();

@@ -156,7 +156,8 @@ static void expandAlibi(AlibiOp alibi, Value seqLenQ, Value seqLenKV) {
 /// The op's region takes (s, b, h, i, j); the tile op's takes (s, i, j) and sees b and h
 /// as values of the CTA.
 Value ForwardTileBuilder::mapScores(Value s, Value key) {
-  auto map = MapScoresOp::create(b, loc, s.getType(), s, rowBegin, key, op.getScale());
+  auto map =
+      MapScoresOp::create(b, loc, s.getType(), s, rowBegin, key, seqLenQ, seqLenKV, op.getScale());
   Block *body = b.createBlock(
       &map.getBody(), {}, {b.getF32Type(), b.getIndexType(), b.getIndexType()}, {loc, loc, loc});
   Block &region = op.getScore().front();

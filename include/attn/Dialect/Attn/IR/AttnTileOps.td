@@ -96,25 +96,38 @@ def Attn_MapScoresOp : Attn_Op<"map_scores", [AllTypesMatch<["scores", "result"]
     Element (r, c) becomes region(scores[r, c] * scale, row + r, key + c): the region sees
     natural units and positions in the sequence.
 
+    A tile may reach past the last query or key. Elements there are unspecified, but have no
+    effect: a region that reads memory by position, or divides by one, gets the last position
+    instead, min(row + r, seq_len_q - 1) and min(key + c, seq_len_kv - 1). So a bias of
+    exactly seq_len_q x seq_len_kv elements is read in bounds on every target. Both lengths
+    are at least 1 where the op runs.
+
     - C1: scores is a rank-2 f32 tile.
     - C2: the region takes (f32, index, index) and yields an f32; its ops work on scalars and do
       not write memory.
 
     Example:
     ```mlir
-    %t = attn.map_scores %s rows(%i0) keys(%j0) scale(%scale) : !attn.tile<64x64xf32> {
+    %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%sq, %sk) scale(%scale)
+       : !attn.tile<64x64xf32> {
     ^bb0(%x: f32, %i: index, %j: index):
       %y = attn.softcap %x, 5.0e+01
       attn.yield %y : f32
     }
     ```
   }];
-  let arguments = (ins Attn_TileType:$scores, Index:$row, Index:$key, F32:$scale);
+  let arguments = (ins Attn_TileType:$scores, Index:$row, Index:$key, Index:$seq_len_q,
+                       Index:$seq_len_kv, F32:$scale);
   let results = (outs Attn_TileType:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $scores `rows` `(` $row `)` `keys` `(` $key `)` `scale` `(` $scale `)` attr-dict
-    `:` type($scores) $body
+    $scores `rows` `(` $row `)` `keys` `(` $key `)` `lengths` `(` $seq_len_q `,` $seq_len_kv `)`
+    `scale` `(` $scale `)` attr-dict `:` type($scores) $body
+  }];
+  let extraClassDeclaration = [{
+    /// True when an op of the region must not be given a position outside the sequences:
+    /// it depends on one and may read memory or be undefined for some operands.
+    bool needsPositionsInside();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
