@@ -152,7 +152,7 @@ func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %o: memref<?x?x
 func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %o: memref<?x?x8x64xf16>, %m: memref<8xf32>,
              %scale: f32, %n: index) {
   // expected-error@+1 {{region #0 ('score') failed to verify constraint: region with at most 1 blocks}}
-  "attn.forward"(%q, %k, %k, %o, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}> ({
+  "attn.forward"(%q, %k, %k, %o, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0>}> ({
   ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
     attn.yield %s : f32
   ^bb1:

@@ -252,9 +252,11 @@ def Attn_ConvertOp : Attn_TileOp<"convert"> {
 def Attn_FinalizeOp : Attn_TileOp<"finalize"> {
   let summary = "the output and LSE of a finished softmax: acc / l, m scale + ln(l)";
   let description = [{
-    Rows with l = 0 give 0 and -inf.
+    Rows with l = 0 give 0 and -inf. The optional third result is what rounding to f32 left
+    out: lse + lse_tail is the sum, to about twice f32's precision; 0 where lse is infinite.
 
-    - C1: acc has rank 2; state, acc and lse agree in rows; lse is a rank-1 f32 tile.
+    - C1: acc has rank 2; state, acc and lse agree in rows; lse is a rank-1 f32 tile, and so is
+      lse_tail.
     - C2: acc and out are f32 tiles of one shape (their layouts may differ: warps that
       split the keys merge their partial results here).
 
@@ -265,10 +267,10 @@ def Attn_FinalizeOp : Attn_TileOp<"finalize"> {
     ```
   }];
   let arguments = (ins Attn_TileType:$acc, Attn_SoftmaxStateType:$state, F32:$scale);
-  let results = (outs Attn_TileType:$out, Attn_TileType:$lse);
+  let results = (outs Attn_TileType:$out, Attn_TileType:$lse, Optional<Attn_TileType>:$lse_tail);
   let assemblyFormat = [{
     $acc `,` $state `scale` `(` $scale `)` attr-dict `:` type($acc) `,` type($state)
-    `->` type($out) `,` type($lse)
+    `->` type($out) `,` type($lse) (`,` type($lse_tail)^)?
   }];
   let hasVerifier = 1;
 }
@@ -279,16 +281,27 @@ def Attn_MergeOp : Attn_TileOp<"merge", [
   let description = [{
     With m = max(lse_a, lse_b), w_x = exp(lse_x - m):
     `o = (w_a o_a + w_b o_b) / (w_a + w_b)`, `lse = m + ln(w_a + w_b)`.
+    With tails (see `attn.finalize`), those of a and of b, lse_x stands for the sum of lse_x
+    and its tail, and the result has a tail too.
     A side with lse = -inf is empty: the other side is returned bit for bit.
     Commutative; exp is never given a positive argument.
 
     - C1: outputs are rank-2, LSEs rank-1 f32 tiles of as many rows.
+    - C2: there are two tails and a tail among the results, or none; they have the type of lse.
+
+    Example:
+    ```mlir
+    %o, %l, %t = attn.merge %oa, %la with %ob, %lb
+       tails(%ta, %tb : !attn.tile<64xf32>, !attn.tile<64xf32>)
+       : !attn.tile<64x16xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
+    ```
   }];
   let arguments = (ins Attn_TileType:$o_a, Attn_TileType:$lse_a, Attn_TileType:$o_b,
-                       Attn_TileType:$lse_b);
-  let results = (outs Attn_TileType:$o, Attn_TileType:$lse);
+                       Attn_TileType:$lse_b, Variadic<Attn_TileType>:$tails);
+  let results = (outs Attn_TileType:$o, Attn_TileType:$lse, Optional<Attn_TileType>:$tail);
   let assemblyFormat = [{
-    $o_a `,` $lse_a `with` $o_b `,` $lse_b attr-dict `:` type($o) `,` type($lse)
+    $o_a `,` $lse_a `with` $o_b `,` $lse_b (`tails` `(` $tails^ `:` type($tails) `)`)? attr-dict
+    `:` type($o) `,` type($lse) (`,` type($tail)^)?
   }];
   let hasVerifier = 1;
 }
