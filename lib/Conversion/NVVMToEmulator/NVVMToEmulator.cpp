@@ -312,7 +312,7 @@ void Lowering::buildEntry(LLVM::LLVMFuncOp func, const EmulatedKernel &kernel) {
 EmulatorTables Lowering::run() {
   Type i32 = b.getI32Type();
   opHook = declare(kEmulatorOp, {pointer, i32, pointer, pointer});
-  accessHook = declare(kEmulatorAccess, {pointer, i32, pointer});
+  accessHook = declare(kEmulatorAccess, {pointer, i32, pointer, pointer});
   checkHook = declare(kEmulatorCheck, {pointer, i32, b.getI8Type()});
   stepHook = declare(kEmulatorStep, {pointer, i32});
   placeGlobals();
@@ -321,7 +321,9 @@ EmulatorTables Lowering::run() {
     if (!func.isExternal())
       functions.push_back(func);
   for (const SiteCollector::Found &found : collector.found)
-    if (found.kind == SiteKind::Op) {
+    if (auto store = dyn_cast<LLVM::StoreOp>(found.op)) {
+      argBytes = std::max(argBytes, emu::hostSize(store.getValue().getType()).bytes);
+    } else if (found.kind == SiteKind::Op) {
       argBytes = std::max(argBytes, emu::ValueLayout(found.op->getOperandTypes()).bytes());
       resultBytes = std::max(resultBytes, emu::ValueLayout(found.op->getResultTypes()).bytes());
     }
@@ -375,7 +377,9 @@ void Lowering::lowerSite(const SiteCollector::Found &found) {
     Value address = found.op->getOperand(isa<LLVM::StoreOp>(found.op) ? 1 : 0);
     if (address.getType() != pointer)
       address = LLVM::AddrSpaceCastOp::create(b, loc, pointer, address);
-    return call(loc, accessHook, {frame.thread, site, address});
+    if (auto store = dyn_cast<LLVM::StoreOp>(found.op))
+      LLVM::StoreOp::create(b, loc, store.getValue(), frame.args, /*alignment=*/8);
+    return call(loc, accessHook, {frame.thread, site, address, frame.args});
   }
   }
 }

@@ -69,6 +69,14 @@ TEST(Races, TwoWrites) {
               HasSubstr("race: 'llvm.store' at t.mlir:1:"));
 }
 
+TEST(Races, OneValueByOneOp) {
+  Trial trial;
+  // Lanes of a warp may store the same value together; warps may not.
+  EXPECT_EQ(trial.run("llvm.store %c1, %smem : i32, !llvm.ptr<3>"), "");
+  trial.threads = 64;
+  EXPECT_THAT(trial.run("llvm.store %c1, %smem : i32, !llvm.ptr<3>"), HasSubstr("race"));
+}
+
 TEST(Races, AtomicsDoNotRace) {
   Trial trial;
   EXPECT_EQ(trial.run(R"(
