@@ -59,8 +59,8 @@ static void callStep(ThreadHeader *header, uint32_t site) {
   thread.launch().step(thread, siteOf(thread, site));
 }
 
-static void callCheck(ThreadHeader *header, uint32_t number, bool failed) {
-  if (!failed)
+static void callCheck(ThreadHeader *header, uint32_t number, uint8_t failed) {
+  if (failed == 0)
     return;
   Thread &thread = threadOf(header);
   thread.launch().fail(thread, siteOf(thread, number),

@@ -54,7 +54,7 @@ private:
   void lowerDivision(Operation *op, Value site, const Frame &frame);
   void lowerPointers(LLVM::LLVMFuncOp func);
   void replaceStruct(Value result, Value buffer);
-  void buildEntry(LLVM::LLVMFuncOp func);
+  void buildEntry(LLVM::LLVMFuncOp func, const EmulatedKernel &kernel);
   void stripAttributes(LLVM::LLVMFuncOp func);
   EmulatedKernel describe(LLVM::LLVMFuncOp func);
   Frame &frameOf(Operation *op) { return frames[op->getParentOfType<LLVM::LLVMFuncOp>()]; }
@@ -166,17 +166,11 @@ void Lowering::lowerPointers(LLVM::LLVMFuncOp func) {
 
 void Lowering::buildFrame(LLVM::LLVMFuncOp func) {
   Location loc = func.getLoc();
-  // Not insertArgument(), which fails on functions that return nothing.
-  LLVM::LLVMFunctionType type = func.getFunctionType();
-  SmallVector<Type> parameters{pointer};
-  llvm::append_range(parameters, type.getParams());
-  func.setFunctionType(LLVM::LLVMFunctionType::get(type.getReturnType(), parameters));
+  func.removeArgAttrsAttr();
   func.getBody().insertArgument(0u, pointer, loc);
-  if (ArrayAttr attributes = func.getArgAttrsAttr()) {
-    SmallVector<Attribute> shifted{b.getDictionaryAttr({})};
-    llvm::append_range(shifted, attributes);
-    func.setArgAttrsAttr(b.getArrayAttr(shifted));
-  }
+  LLVM::LLVMFunctionType type = func.getFunctionType();
+  func.setFunctionType(LLVM::LLVMFunctionType::get(
+      type.getReturnType(), SmallVector<Type>(func.getBody().getArgumentTypes())));
   b.setInsertionPointToStart(&func.getBody().front());
   Type i8 = b.getI8Type(), i64 = b.getI64Type();
   Frame &frame = frames[func];
@@ -260,7 +254,7 @@ void Lowering::lowerDivision(Operation *op, Value site, const Frame &frame) {
                                           equals(dividend, APInt::getSignedMinValue(width)));
     fails = LLVM::OrOp::create(b, loc, fails, overflows);
   }
-  call(loc, checkHook, {frame.thread, site, fails});
+  call(loc, checkHook, {frame.thread, site, LLVM::ZExtOp::create(b, loc, b.getI8Type(), fails)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,7 +289,7 @@ EmulatedKernel Lowering::describe(LLVM::LLVMFuncOp func) {
 }
 
 /// The entry loads the parameters of a kernel, which is a plain host function now.
-void Lowering::buildEntry(LLVM::LLVMFuncOp func) {
+void Lowering::buildEntry(LLVM::LLVMFuncOp func, const EmulatedKernel &kernel) {
   Location loc = func.getLoc();
   LLVM::LLVMFuncOp entry =
       declare((kEmulatorEntryPrefix + func.getSymName()).str(), {pointer, pointer});
@@ -315,7 +309,7 @@ EmulatorTables Lowering::run() {
   Type i32 = b.getI32Type();
   opHook = declare(kEmulatorOp, {pointer, i32, pointer, pointer});
   accessHook = declare(kEmulatorAccess, {pointer, i32, pointer});
-  checkHook = declare(kEmulatorCheck, {pointer, i32, b.getI1Type()});
+  checkHook = declare(kEmulatorCheck, {pointer, i32, b.getI8Type()});
   stepHook = declare(kEmulatorStep, {pointer, i32});
   placeGlobals();
   SmallVector<LLVM::LLVMFuncOp> functions;
@@ -342,9 +336,10 @@ EmulatorTables Lowering::run() {
          {frameOf(block->getTerminator()).thread, constant(branch->getLoc(), i32, site)});
   }
   for (LLVM::LLVMFuncOp func : functions) {
-    if (func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
-      buildEntry(func);
     stripAttributes(func);
+    for (const EmulatedKernel &kernel : tables.kernels)
+      if (kernel.name == func.getSymName())
+        buildEntry(func, kernel);
   }
   module->setAttrs(b.getDictionaryAttr({}));
   tables.sites = std::move(collector.sites);
@@ -358,7 +353,6 @@ void Lowering::stripAttributes(LLVM::LLVMFuncOp func) {
     names.push_back(attribute.getName());
   for (StringAttr name : names)
     func->removeDiscardableAttr(name);
-  func.removeArgAttrsAttr();
 }
 
 void Lowering::lowerSite(const SiteCollector::Found &found) {
@@ -372,7 +366,7 @@ void Lowering::lowerSite(const SiteCollector::Found &found) {
   case SiteKind::Division:
     return lowerDivision(found.op, site, frame);
   case SiteKind::Unreachable:
-    return call(loc, checkHook, {frame.thread, site, constant(loc, b.getI1Type(), 1)});
+    return call(loc, checkHook, {frame.thread, site, constant(loc, b.getI8Type(), 1)});
   case SiteKind::Access: {
     Value address = found.op->getOperand(isa<LLVM::StoreOp>(found.op) ? 1 : 0);
     if (address.getType() != pointer)
