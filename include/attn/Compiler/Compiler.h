@@ -39,6 +39,9 @@ struct ExplanationText {
   std::string error; ///< Why no schedule takes the problem; empty when one does.
 };
 
+/// Counts the MLIR contexts that a compiler made: a cache hit makes none.
+inline constexpr std::string_view kContextsMetric = "compiler.contexts";
+
 struct CompileOptions {
   std::string target = "cpu";
   /// f32 elements in a vector of the CPU target; 0 takes what the host has.
@@ -47,7 +50,7 @@ struct CompileOptions {
   std::string ptxas = {};
   /// Told about remarks and warnings, such as a problem that no fast path takes.
   std::function<void(const std::string &)> remark = {};
-  /// Counts problems that took the generic path; outlives the compiler.
+  /// Counts problems that took the generic path, and contexts; outlives the compiler.
   rt::Metrics *metrics = nullptr;
 };
 
@@ -69,7 +72,8 @@ public:
   /// PTX or a cubin with its manifest; for GPU targets.
   rt::Expected<rt::Artifact> compile(const Problem &problem, rt::PayloadKind kind) const;
 
-  /// The same through a cache: nothing is lowered on a hit.
+  /// The same through a cache. A problem that was asked for before, in the same words,
+  /// is found by a hash of the words: MLIR has no part in such a hit.
   rt::Expected<rt::LoadedArtifactPtr> compile(const Problem &problem, rt::PayloadKind kind,
                                               rt::KernelCache &cache) const;
 
@@ -86,6 +90,9 @@ public:
 private:
   Compiler(CompileOptions options, const TargetInfo &target)
       : options(std::move(options)), info(&target) {}
+
+  rt::Expected<rt::LoadedArtifactPtr> compilePtx(const Problem &problem,
+                                                 rt::KernelCache &cache) const;
 
   CompileOptions options;
   const TargetInfo *info;

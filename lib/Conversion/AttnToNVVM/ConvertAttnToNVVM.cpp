@@ -217,6 +217,7 @@ private:
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
     populateSoftmaxPatterns(converter, patterns);
+    populateMergePatterns(converter, patterns);
     populateScorePatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1);
     populateSM80PipePatterns(converter, patterns, threads);

@@ -36,6 +36,7 @@ template <typename OpTy> struct TileOpPattern : mlir::OpConversionPattern<OpTy> 
 };
 
 /// Ops on registers only: fill, softmax, rescale, merge, scores.
+void populateMergePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Tiles between global memory and registers; `alignment` is promised for all tensors, in

@@ -25,17 +25,25 @@ struct LowerMapScores : TileOpPattern<MapScoresOp> {
     Value scale = single(adaptor.getScale());
     Value firstRow = single(adaptor.getRow()), firstKey = single(adaptor.getKey());
     Block &body = op.getBody().front();
-    auto position = [&](Value first, Value inTile) -> Value {
-      return arith::AddIOp::create(t.b, t.loc, first, t.toIndex(inTile));
+    bool clamps = op.needsPositionsInside();
+    // first + inTile, at most length - 1 where the region must not see more
+    auto position = [&](Value first, Value inTile, Value length) -> Value {
+      Value sum = arith::AddIOp::create(t.b, t.loc, first, t.toIndex(inTile));
+      if (!clamps)
+        return sum;
+      Value one = arith::ConstantIndexOp::create(t.b, t.loc, 1);
+      Value last = arith::SubIOp::create(t.b, t.loc, length, one);
+      return arith::MinSIOp::create(t.b, t.loc, sum, last);
     };
+    Value seqLenQ = single(adaptor.getSeqLenQ()), seqLenKV = single(adaptor.getSeqLenKv());
     SmallVector<Value> rows;
     for (unsigned row = 0; row < map.numRows(); ++row)
-      rows.push_back(position(firstRow, map.tileRow(t, row)));
+      rows.push_back(position(firstRow, map.tileRow(t, row), seqLenQ));
     map.forEachElement([&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
       IRMapping mapping;
       mapping.map(body.getArgument(0), t.fmul(scores[i], scale));
       mapping.map(body.getArgument(1), rows[row]);
-      mapping.map(body.getArgument(2), position(firstKey, map.tileCol(t, colBlock, e)));
+      mapping.map(body.getArgument(2), position(firstKey, map.tileCol(t, colBlock, e), seqLenKV));
       for (Operation &inner : body.without_terminator())
         t.b.clone(inner, mapping);
       scores[i] = mapping.lookupOrDefault(cast<YieldOp>(body.getTerminator()).getValue());
