@@ -166,9 +166,13 @@ void Lowering::lowerPointers(LLVM::LLVMFuncOp func) {
 
 void Lowering::buildFrame(LLVM::LLVMFuncOp func) {
   Location loc = func.getLoc();
-  // Not LLVMFuncOp::insertArgument(), which fails on functions that return nothing.
-  func.removeArgAttrsAttr();
   func.getBody().insertArgument(0u, pointer, loc);
+  // The entry asks which parameters are passed by value.
+  if (ArrayAttr attributes = func.getArgAttrsAttr()) {
+    SmallVector<Attribute> shifted{b.getDictionaryAttr({})};
+    llvm::append_range(shifted, attributes);
+    func.setArgAttrsAttr(b.getArrayAttr(shifted));
+  }
   LLVM::LLVMFunctionType type = func.getFunctionType();
   func.setFunctionType(LLVM::LLVMFunctionType::get(
       type.getReturnType(), SmallVector<Type>(func.getBody().getArgumentTypes())));
