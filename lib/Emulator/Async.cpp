@@ -51,6 +51,10 @@ void AsyncEngine::issue(AsyncOpPtr op, bool wakes) {
     return;
   }
   pending.push_back({std::move(op), wakes});
+  if (pending.size() < sweepAt)
+    return;
+  dropLanded();
+  sweepAt = std::max<size_t>(1024, 2 * pending.size());
 }
 
 void AsyncEngine::dropLanded() {

@@ -222,7 +222,7 @@ rt::Status Program::launch(const Request &request, GlobalMemory memory,
   for (const auto &[i, parameter] : llvm::enumerate(kernel->parameters))
     if (parameter.byValue)
       memory.addBytes("parameter " + std::to_string(i), request.parameters[i], parameter.bytes);
-  LaunchShape shape{request.grid, request.block, kernel->cluster, sharedBytes};
+  LaunchShape shape{request.grid, request.block, kernel->cluster, sharedBytes, tables.stackBytes};
   Launch launch(tables.sites, shape, options, memory);
   if (std::optional<Report> report =
           launch.run(state->entries.lookup(kernel->name), request.parameters))

@@ -21,7 +21,7 @@ struct RunFlags {
   uint64_t seed = 0, repeat = 5, threads = 0;
   bool check = false, json = false;
   std::string device = "cpu", target, ptxas, cacheDir, batch, async;
-  uint64_t interleave = 0;
+  uint64_t interleave = 0, maxSteps = 0;
   std::string q, k, v, expect;
 };
 
@@ -64,6 +64,8 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
                "when the emulator's asynchronous copies land (default: early)", flags.async),
       numberFlag("interleave", "CTAs that the emulator runs in turns (default: 1)",
                  flags.interleave, 1, 1024),
+      numberFlag("max-steps", "instructions after which the emulator stops (default: 2^32)",
+                 flags.maxSteps, 1, INT64_MAX),
       textFlag("batch", "FILE.jsonl",
                "one run a line, an object of SPEC's keys and the flags above; answers in JSON",
                flags.batch),
@@ -98,6 +100,8 @@ static rt::Expected<emu::LaunchOptions> parseEmulation(const RunFlags &flags) {
   emu::LaunchOptions options;
   if (flags.interleave != 0)
     options.interleave = static_cast<unsigned>(flags.interleave);
+  if (flags.maxSteps != 0)
+    options.maxSteps = flags.maxSteps;
   llvm::StringRef text = flags.async;
   if (text.empty() || text == "early")
     return options;
@@ -126,6 +130,8 @@ static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &f
     return refuse("--async");
   if (!isEmulated && flags.interleave != 0)
     return refuse("--interleave");
+  if (!isEmulated && flags.maxSteps != 0)
+    return refuse("--max-steps");
   if ((device->isCuda || isEmulated) && flags.threads != 0)
     return refuse("--threads");
   if (!device->isCuda && flags.payload != 0)

@@ -146,6 +146,20 @@ LogicalResult SiteCollector::visit(Operation *op) {
   return op->emitError() << "'" << name << "' has no semantics in the emulator";
 }
 
+/// Every value may have a slot in the frame, and so may the operands of its site.
+void SiteCollector::countStack(LLVM::LLVMFuncOp func) {
+  size_t bytes = 0;
+  auto count = [&](Type type) { bytes += 4 * llvm::alignTo(emu::hostSize(type).bytes, 16); };
+  for (Block &block : func.getBody())
+    llvm::for_each(block.getArgumentTypes(), count);
+  func.walk([&](Operation *op) {
+    llvm::for_each(op->getResultTypes(), count);
+    if (auto alloca = dyn_cast<LLVM::AllocaOp>(op))
+      bytes += kMaxAlloca;
+  });
+  stackBytes = std::max(stackBytes, bytes);
+}
+
 /// A branch to a block that does not come later goes round a loop.
 void SiteCollector::findLoops(LLVM::LLVMFuncOp func) {
   DenseMap<Block *, unsigned> order;
@@ -175,6 +189,7 @@ LogicalResult SiteCollector::collect(ModuleOp module) {
     if (result.wasInterrupted() || failed(checkAccumulators(func)))
       return failure();
     findLoops(func);
+    countStack(func);
   }
   return success();
 }
