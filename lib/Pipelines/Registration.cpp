@@ -11,6 +11,7 @@
 #include "attn/Conversion/AttnToNVVM/AttnToNVVM.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/AttnNV/IR/AttnNV.h"
 #include "attn/Dispatch/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 
@@ -23,7 +24,7 @@ using namespace attn;
 void attn::registerDialects(DialectRegistry &registry) {
   registry.insert<AttnDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
                   LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+                  nv::AttnNVDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
 void attn::registerPasses() {

@@ -7,6 +7,9 @@
 
 #include "attn/Target/PTXEmitter.h"
 
+#include "ChipRequirements.h"
+#include "attn/Target/AttnNVToLLVMIR.h"
+
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
@@ -94,8 +97,11 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 FailureOr<std::string> attn::emitPTX(ModuleOp module, const PTXOptions &options) {
+  if (failed(verifyChip(module, options)))
+    return failure();
   initializeNVPTX();
   DialectRegistry registry;
+  registerAttnNVDialectTranslation(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);

@@ -119,8 +119,18 @@ static TargetInfo makeSM90() {
   return gpu;
 }
 
+/// With them: code for sm_90a runs on compute capability 9.0 alone.
+static TargetInfo makeSM90a() {
+  TargetInfo gpu = makeSM90();
+  gpu.name = "sm_90a";
+  gpu.minPtxVersion = 80;
+  gpu.capabilities = gpu.capabilities | Capability::Wgmma;
+  return gpu;
+}
+
 llvm::ArrayRef<TargetInfo> attn::allTargets() {
-  static const TargetInfo targets[] = {makeCpu(), makeSM80(), makeSM86(), makeSM89(), makeSM90()};
+  static const TargetInfo targets[] = {makeCpu(),  makeSM80(), makeSM86(),
+                                       makeSM89(), makeSM90(), makeSM90a()};
   return targets;
 }
 

@@ -2,8 +2,8 @@
 // RUN: not attn-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(attn-select-schedule{target=sm_70}))" 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not attn-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(attn-verify-schedule))" 2>&1 | FileCheck %s --check-prefix=NOCHIP
 
-// CHIP: error: attn-select-schedule: unknown target 'sm_70': expected one of cpu, sm_80, sm_86, sm_89, sm_90
-// NOCHIP: error: attn-verify-schedule: unknown target '': expected one of cpu, sm_80, sm_86, sm_89, sm_90
+// CHIP: error: attn-select-schedule: unknown target 'sm_70': expected one of cpu, sm_80, sm_86, sm_89, sm_90, sm_90a
+// NOCHIP: error: attn-verify-schedule: unknown target '': expected one of cpu, sm_80, sm_86, sm_89, sm_90, sm_90a
 
 !t = memref<?x?x8x128xbf16>
 func.func @whole(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {

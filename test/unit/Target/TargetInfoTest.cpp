@@ -13,7 +13,7 @@ using namespace attn;
 using namespace attn::test;
 
 TEST(TargetInfo, KnowsItsTargets) {
-  for (const char *name : {"cpu", "sm_80", "sm_86", "sm_89", "sm_90"}) {
+  for (const char *name : {"cpu", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"}) {
     const TargetInfo *target = findTarget(name);
     ASSERT_NE(target, nullptr) << name;
     EXPECT_EQ(target->name, name);
@@ -23,7 +23,7 @@ TEST(TargetInfo, KnowsItsTargets) {
     if (!target->isGpu)
       continue;
     EXPECT_TRUE(target->hasCpAsync() && target->hasLdmatrix() && target->hasMmaM16N8K16()) << name;
-    EXPECT_FALSE(target->hasWgmma()) << name;
+    EXPECT_EQ(target->hasWgmma(), std::string(name) == "sm_90a") << name;
     EXPECT_GE(target->minPtxVersion, 70u) << name;
     EXPECT_EQ(target->sharedBytesPerSM,
               target->sharedBytesPerCta + target->reservedSharedBytesPerCta)
@@ -38,7 +38,7 @@ TEST(TargetInfo, KnowsItsTargets) {
 TEST(TargetInfo, NamesKnownTargetsForAnUnknownOne) {
   EXPECT_EQ(findTarget("sm_75"), nullptr);
   EXPECT_EQ(unknownTargetMessage("sm_75"),
-            "unknown target 'sm_75': expected one of cpu, sm_80, sm_86, sm_89, sm_90");
+            "unknown target 'sm_75': expected one of cpu, sm_80, sm_86, sm_89, sm_90, sm_90a");
 }
 
 TEST(TargetInfo, ListsCapabilities) {
