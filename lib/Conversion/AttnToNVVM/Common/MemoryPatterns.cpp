@@ -71,8 +71,8 @@ Value rowsLeft(ThreadBuilder &t, GlobalTensor &tensor, Value firstRow) {
 }
 
 struct LowerStoreTile : TileOpPattern<StoreTileOp> {
-  LowerStoreTile(TypeConverter &converter, MLIRContext *context, int64_t alignment)
-      : TileOpPattern(converter, context), alignment(alignment) {}
+  LowerStoreTile(TypeConverter &converter, MLIRContext *context, int64_t alignment, bool ownScratch)
+      : TileOpPattern(converter, context), alignment(alignment), ownScratch(ownScratch) {}
 
   LogicalResult lower(StoreTileOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
@@ -86,7 +86,7 @@ struct LowerStoreTile : TileOpPattern<StoreTileOp> {
     bool is16Bit = tensor.elementBytes() == 2;
     if (tile.getRank() == 1)
       storeRows(t, map, values, tensor, base, limit);
-    else if (is16Bit && alignment >= kChunkBytes)
+    else if (is16Bit && ownScratch && alignment >= kChunkBytes)
       storeThroughShared(op, t, map, values, tensor, base, limit);
     else
       storePairs(op, t, map, values, tensor, base, limit);
@@ -208,6 +208,7 @@ private:
   }
 
   int64_t alignment;
+  bool ownScratch;
 };
 
 /// f32 tiles straight into accumulators (partial results of split-KV).
@@ -269,7 +270,7 @@ struct LowerLoadTile : TileOpPattern<LoadTileOp> {
 } // namespace
 
 void attn::populateMemoryPatterns(TypeConverter &converter, RewritePatternSet &patterns,
-                                  int64_t alignment) {
-  patterns.add<LowerStoreTile>(converter, patterns.getContext(), alignment);
+                                  int64_t alignment, bool ownScratch) {
+  patterns.add<LowerStoreTile>(converter, patterns.getContext(), alignment, ownScratch);
   patterns.add<LowerLoadTile>(converter, patterns.getContext());
 }

@@ -128,65 +128,107 @@ struct LowerSoftmaxInit : TileOpPattern<SoftmaxInitOp> {
   }
 };
 
+/// Powers of two by which a score may exceed its row's reference: p <= 2^8 is exact enough
+/// in f16 and bf16, and sums of it stay far from f32's limits.
+constexpr double kHeadroom = 8;
+
+/// What a step does to the references of its rows.
+struct Move {
+  SmallVector<Value> m, alphas;
+};
+
+} // namespace
+
+/// if moves: m' = max(m, rowmax S), alpha = exp((m - m') scale); else m' = m, alpha = 1.
+static Move moveReferences(ThreadBuilder &t, RowExp &exp, Value moves, ValueRange threadMax,
+                           ValueRange m) {
+  unsigned rows = m.size();
+  SmallVector<Type> types(2 * rows, t.b.getF32Type());
+  auto ifOp = scf::IfOp::create(t.b, t.loc, types, moves, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(ifOp.thenBlock());
+  SmallVector<Value> moved, factors, kept(m);
+  for (unsigned row = 0; row < rows; ++row) {
+    moved.push_back(quadMax(t, threadMax[row], m[row]));
+    factors.push_back(exp(m[row], exp.negatedReference(moved[row])));
+  }
+  moved.append(factors);
+  scf::YieldOp::create(t.b, t.loc, moved);
+  t.b.setInsertionPointToStart(ifOp.elseBlock());
+  kept.append(rows, t.f32(1));
+  scf::YieldOp::create(t.b, t.loc, kept);
+  return {SmallVector<Value>(ifOp.getResults().take_front(rows)),
+          SmallVector<Value>(ifOp.getResults().drop_front(rows))};
+}
+
+/// moves = any lane: (max s - m) c > 8; true for m = -inf, false while both are -inf
+static Move rebase(ThreadBuilder &t, const FragmentMap &map, RowExp &exp, ValueRange scores,
+                   ValueRange m) {
+  SmallVector<Value> threadMax;
+  Value moves;
+  for (unsigned row = 0; row < map.numRows(); ++row) {
+    threadMax.push_back(threadRowMax(t, map, scores, row));
+    Value excess = t.fmul(t.fsub(threadMax[row], m[row]), exp.c);
+    Value exceeds = t.fgreater(excess, t.f32(kHeadroom));
+    moves = moves ? arith::OrIOp::create(t.b, t.loc, moves, exceeds).getResult() : exceeds;
+  }
+  return moveReferences(t, exp, t.any(moves), threadMax, m);
+}
+
+namespace {
+
 struct LowerSoftmaxUpdate : TileOpPattern<SoftmaxUpdateOp> {
   using TileOpPattern::TileOpPattern;
-  /// Powers of two by which a score may exceed its row's reference: p <= 2^8 is exact enough
-  /// in f16 and bf16, and sums of it stay far from f32's limits.
-  static constexpr double kHeadroom = 8;
-
   LogicalResult lower(SoftmaxUpdateOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     FragmentMap map(op.getScores().getType());
     State state(adaptor.getState());
     ValueRange scores = adaptor.getScores();
     RowExp exp(t, single(adaptor.getScale()));
-    unsigned rows = map.numRows();
-
-    // moves = any lane: (max s - m) c > 8; true for m = -inf, false while both are -inf
-    SmallVector<Value> threadMax;
-    Value moves;
-    for (unsigned row = 0; row < rows; ++row) {
-      threadMax.push_back(threadRowMax(t, map, scores, row));
-      Value excess = t.fmul(t.fsub(threadMax[row], state.m[row]), exp.c);
-      Value exceeds = t.fgreater(excess, t.f32(kHeadroom));
-      moves = moves ? arith::OrIOp::create(t.b, t.loc, moves, exceeds).getResult() : exceeds;
-    }
-    SmallVector<Value> newM, alphas;
-    moveReferences(t, exp, t.any(moves), threadMax, state.m, newM, alphas);
-
+    Move move = rebase(t, map, exp, scores, state.m);
     SmallVector<Value> p(map.numRegisters());
-    for (unsigned row = 0; row < rows; ++row) {
+    for (unsigned row = 0; row < map.numRows(); ++row) {
       // p = exp((s - m') scale), l' = alpha l + rowsum p
-      Value sum = rowExp(t, map, exp, scores, row, exp.negatedReference(newM[row]), p);
-      state.l[row] = t.fma(state.l[row], alphas[row], sum);
+      Value sum = rowExp(t, map, exp, scores, row, exp.negatedReference(move.m[row]), p);
+      state.l[row] = t.fma(state.l[row], move.alphas[row], sum);
     }
-    state.m = newM;
-    rewriter.replaceOpWithMultiple(op, {state.flatten(), p, alphas});
+    state.m = move.m;
+    rewriter.replaceOpWithMultiple(op, {state.flatten(), p, move.alphas});
     return success();
   }
+};
 
-private:
-  /// if moves: m' = max(m, rowmax S), alpha = exp((m - m') scale); else m' = m, alpha = 1.
-  static void moveReferences(ThreadBuilder &t, RowExp &exp, Value moves, ValueRange threadMax,
-                             ValueRange m, SmallVectorImpl<Value> &newM,
-                             SmallVectorImpl<Value> &alphas) {
-    unsigned rows = m.size();
-    SmallVector<Type> types(2 * rows, t.b.getF32Type());
-    auto ifOp = scf::IfOp::create(t.b, t.loc, types, moves, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(t.b);
-    t.b.setInsertionPointToStart(ifOp.thenBlock());
-    SmallVector<Value> moved, factors, kept(m);
-    for (unsigned row = 0; row < rows; ++row) {
-      moved.push_back(quadMax(t, threadMax[row], m[row]));
-      factors.push_back(exp(m[row], exp.negatedReference(moved[row])));
+struct LowerSoftmaxRebase : TileOpPattern<SoftmaxRebaseOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(SoftmaxRebaseOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    State state(adaptor.getState());
+    RowExp exp(t, single(adaptor.getScale()));
+    Move move = rebase(t, map, exp, adaptor.getScores(), state.m);
+    for (unsigned row = 0; row < map.numRows(); ++row)
+      state.l[row] = t.fmul(state.l[row], move.alphas[row]);
+    state.m = move.m;
+    rewriter.replaceOpWithMultiple(op, {state.flatten(), move.alphas});
+    return success();
+  }
+};
+
+struct LowerSoftmaxAdd : TileOpPattern<SoftmaxAddOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(SoftmaxAddOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    State state(adaptor.getState());
+    RowExp exp(t, single(adaptor.getScale()));
+    SmallVector<Value> p(map.numRegisters());
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      Value sum =
+          rowExp(t, map, exp, adaptor.getScores(), row, exp.negatedReference(state.m[row]), p);
+      state.l[row] = t.fadd(state.l[row], sum);
     }
-    moved.append(factors);
-    scf::YieldOp::create(t.b, t.loc, moved);
-    t.b.setInsertionPointToStart(ifOp.elseBlock());
-    kept.append(rows, t.f32(1));
-    scf::YieldOp::create(t.b, t.loc, kept);
-    newM.assign(ifOp.getResults().begin(), ifOp.getResults().begin() + rows);
-    alphas.assign(ifOp.getResults().begin() + rows, ifOp.getResults().end());
+    rewriter.replaceOpWithMultiple(op, {state.flatten(), p});
+    return success();
   }
 };
 
@@ -436,7 +478,8 @@ struct LowerMerge : TileOpPattern<MergeOp> {
 } // namespace
 
 void attn::populateSoftmaxPatterns(TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerFill, LowerSoftmaxInit, LowerSoftmaxUpdate, LowerSoftmaxMax, LowerSoftmaxSum,
+  patterns.add<LowerFill, LowerSoftmaxInit, LowerSoftmaxUpdate, LowerSoftmaxRebase,
+               LowerSoftmaxAdd, LowerSoftmaxMax, LowerSoftmaxSum,
                LowerSoftmaxApply, LowerRescale, LowerConvert, LowerFinalize, LowerMerge>(
       converter, patterns.getContext());
 }
