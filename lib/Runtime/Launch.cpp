@@ -127,6 +127,14 @@ Status launch(const Module &module, std::span<const Argument> arguments, Workspa
   if (Status status = workspace.reserve(static_cast<size_t>(layout->bytes)); !status)
     return status;
   const std::vector<TensorArg> scratch = placeWorkspaces(*layout, workspace);
+  std::vector<KernelParams> params;
+  for (const KernelEntry &kernel : manifest.kernels) {
+    Expected<KernelParams> packed =
+        packParams(module, kernel, arguments, scratch, workspace.tensorMaps());
+    if (!packed)
+      return fail(packed.error());
+    params.push_back(std::move(*packed));
+  }
 
   for (size_t i = 0; i < manifest.kernels.size(); ++i) {
     const KernelEntry &kernel = manifest.kernels[i];
@@ -135,15 +143,11 @@ Status launch(const Module &module, std::span<const Argument> arguments, Workspa
       continue;
     if (kernel.persistent)
       grid = std::min<int64_t>(grid, context.device().multiprocessors);
-    Expected<KernelParams> params =
-        packParams(module, kernel, arguments, scratch, workspace.tensorMaps());
-    if (!params)
-      return fail(params.error());
     cuda::Result result =
         context.driver().api().launchKernel(module.function(i), static_cast<unsigned>(grid), 1, 1,
                                             static_cast<unsigned>(kernel.threads), 1, 1,
                                             static_cast<unsigned>(kernel.dynamicSharedBytes),
-                                            options.stream, params->pointers(), nullptr);
+                                            options.stream, params[i].pointers(), nullptr);
     if (Status status = context.driver().check(
             result, "launching kernel '" + kernel.name + "' (" + std::to_string(grid) +
                         " blocks of " + std::to_string(kernel.threads) + " threads, " +

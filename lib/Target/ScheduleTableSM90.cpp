@@ -27,7 +27,7 @@ constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t stage
           .kvOrder = KVOrder::Descending,
           .overlap = true,
           .pingpong = true,
-          .persistent = Persistence::Static,
+          .persistent = Persistence::None,
           .qStages = qStages,
           .producerRegisters = producerRegisters,
           .consumerRegisters = consumerRegisters,

@@ -36,14 +36,21 @@ static void persist(scf::ForallOp forall) {
   b.setInsertionPoint(grid.getTerminator());
   auto loop = scf::ForOp::create(b, loc, grid.getInductionVar(0), tiles, ctas);
   b.setInsertionPointToStart(loop.getBody());
-  // The last id runs fastest.
-  Value rest = loop.getInductionVar();
+  // The last id runs fastest. Grids are smaller than 2^31, and division costs by the bit.
+  auto narrow = [&](Value value) {
+    return arith::IndexCastOp::create(b, loc, b.getI32Type(), value).getResult();
+  };
+  auto bind = [&](unsigned i, Value id) {
+    forall.getInductionVar(i).replaceAllUsesWith(
+        arith::IndexCastOp::create(b, loc, b.getIndexType(), id).getResult());
+  };
+  Value rest = narrow(loop.getInductionVar());
   for (unsigned i = bounds.size() - 1; i > 0; --i) {
-    Value id = arith::RemUIOp::create(b, loc, rest, bounds[i]);
-    rest = arith::DivUIOp::create(b, loc, rest, bounds[i]);
-    forall.getInductionVar(i).replaceAllUsesWith(id);
+    Value bound = narrow(bounds[i]);
+    bind(i, arith::RemUIOp::create(b, loc, rest, bound));
+    rest = arith::DivUIOp::create(b, loc, rest, bound);
   }
-  forall.getInductionVar(0).replaceAllUsesWith(rest);
+  bind(0, rest);
   forall.getTerminator()->erase();
   loop.getBody()->getOperations().splice(loop.getBody()->getTerminator()->getIterator(),
                                          forall.getBody()->getOperations());
