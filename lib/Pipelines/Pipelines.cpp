@@ -87,6 +87,7 @@ static void buildGPUStage(OpPassManager &pm, Stage stage) {
   case Stage::Convert:
     pm.addPass(createConvertAttnToNVVM());
     pm.addPass(createAttnVerifyNoAttnOps());
+    pm.addNestedPass<func::FuncOp>(createAttnNarrowPositions());
     // Unrolled code repeats itself: CSE alone, because canonicalizing thousands of ops takes
     // longer than all other passes and LLVM does it again.
     pm.addPass(createCSEPass());

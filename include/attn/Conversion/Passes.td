@@ -27,6 +27,24 @@ def ConvertAttnToNVVM : Pass<"convert-attn-to-nvvm", "::mlir::ModuleOp"> {
                            "::attn::nv::AttnNVDialect"];
 }
 
+def AttnNarrowPositions : Pass<"attn-narrow-positions", "::mlir::func::FuncOp"> {
+  let summary = "compute positions and tile numbers of kernels with tensor maps in 32 bits";
+  let description = [{
+    Tensor maps take coordinates of 32 bits, so that nothing longer can be a position in such a
+    kernel; only addresses need 64. Warps that copy have few registers to hold either in. Constants
+    and arguments that are no position, because they mean "unlimited", become the farthest one.
+
+    ```mlir
+    %n = memref.dim %k, %c1
+    scf.for %j = %c0 to %n step %c64 { %r = arith.index_cast %j : index to i32 ... }
+    // becomes
+    %n = arith.index_cast (memref.dim %k, %c1) : index to i32
+    scf.for %j = %c0 to %n step %c64 : i32 { ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def AttnMarkKernels : Pass<"attn-mark-kernels", "::mlir::ModuleOp"> {
   let summary = "give lowered kernels the attributes that the NVPTX backend reads";
   let description = [{
