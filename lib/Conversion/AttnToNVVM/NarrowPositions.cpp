@@ -112,6 +112,14 @@ struct NarrowPositions : attn::impl::AttnNarrowPositionsBase<NarrowPositions> {
     converter.addSourceMaterialization(cast);
     converter.addTargetMaterialization(cast);
 
+    // Decided beforehand: while loops are being converted, values do not know where they stand.
+    DenseSet<Operation *> narrowCasts;
+    func.walk([&](arith::IndexCastOp op) {
+      if (op.getIn().getType().isIndex() ? becomesNarrow(op.getIn())
+                                         : op.getIn().getType().isInteger(32))
+        narrowCasts.insert(op);
+    });
+
     ConversionTarget target(getContext());
     RewritePatternSet patterns(&getContext());
     auto hasIndex = [](TypeRange types) {
@@ -121,10 +129,8 @@ struct NarrowPositions : attn::impl::AttnNarrowPositionsBase<NarrowPositions> {
       return !isPositionArithmetic(op) ||
              (!hasIndex(op->getOperandTypes()) && !hasIndex(op->getResultTypes()));
     });
-    target.addDynamicallyLegalOp<arith::IndexCastOp>([](arith::IndexCastOp op) {
-      return op.getIn().getType().isIndex() ? !becomesNarrow(op.getIn())
-                                            : !op.getIn().getType().isInteger(32);
-    });
+    target.addDynamicallyLegalOp<arith::IndexCastOp>(
+        [&](arith::IndexCastOp op) { return !narrowCasts.contains(op); });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
     patterns.add<NarrowArithmetic, NarrowCast>(converter, &getContext());
     if (failed(applyPartialConversion(func, target, std::move(patterns))))
