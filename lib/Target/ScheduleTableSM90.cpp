@@ -31,7 +31,7 @@ constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t stage
           .qStages = qStages,
           .producerRegisters = producerRegisters,
           .consumerRegisters = consumerRegisters,
-          .integerMax = false};
+          .integerMax = true};
 }
 
 /// A row of 16-bit types through wgmma, up to head dims.

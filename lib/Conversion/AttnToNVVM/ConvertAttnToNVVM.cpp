@@ -182,6 +182,13 @@ static void broadcastWarpNumber(func::FuncOp kernel) {
     div.replaceAllUsesWith(number);
 }
 
+/// Where products run beside it, softmax is what bounds a step.
+static SoftmaxStyle softmaxStyle(ScheduleAttr schedule) {
+  if (!schedule.usesWgmma())
+    return {};
+  return {.finiteReference = true, .integerMax = schedule.getIntegerMax(), .chains = 4};
+}
+
 namespace {
 
 struct ConvertToNVVM : attn::impl::ConvertAttnToNVVMBase<ConvertToNVVM> {
@@ -231,7 +238,7 @@ private:
         [&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
-    populateSoftmaxPatterns(converter, patterns);
+    populateSoftmaxPatterns(converter, patterns, softmaxStyle(schedule));
     populateScorePatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1, !hasRoles);
     switch (schedule.getInstruction()) {

@@ -35,8 +35,20 @@ template <typename OpTy> struct TileOpPattern : mlir::OpConversionPattern<OpTy> 
   static mlir::Value single(mlir::ValueRange values) { return values.front(); }
 };
 
+/// How softmax steps are computed. All give the same results up to rounding.
+struct SoftmaxStyle {
+  /// After its first step a row's reference is finite, so that nothing asks whether it is.
+  bool finiteReference = false;
+  /// Whether a score exceeds the reference is asked of the bits, as integers. Needs
+  /// `finiteReference`.
+  bool integerMax = false;
+  /// Partial sums of a row that do not wait for each other.
+  unsigned chains = 1;
+};
+
 /// Ops on registers only: fill, softmax, rescale, merge, scores.
-void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
+                             const SoftmaxStyle &style);
 void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Tiles between global memory and registers; `alignment` is promised for all tensors, in
 /// bytes. With `ownScratch` the warps that store have shared memory to gather rows in.
