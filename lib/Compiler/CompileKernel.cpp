@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ManifestBuilder.h"
+#include "KernelLowering.h"
 #include "Session.h"
 #include "attn/Runtime/Hash.h"
 #include "attn/Target/CubinAssembler.h"
@@ -15,12 +15,6 @@
 
 using namespace mlir;
 using namespace attn;
-
-/// CUDA's first driver for a PTX ISA version: 7.n came with 11.n, 8.n with 12.n.
-static int32_t driverOfPtx(unsigned ptxVersion) {
-  unsigned major = ptxVersion / 10, minor = ptxVersion % 10;
-  return static_cast<int32_t>((major + 4) * 1000 + minor * 10);
-}
 
 /// A session that has been brought to stage `configure`: the canonical problem with its
 /// schedule, which is what keys hash.
@@ -40,32 +34,42 @@ static std::string keyOf(Session &session, const TargetInfo &target) {
       .finish();
 }
 
+/// Adds the fields that are set, as numbers.
+struct FieldPacker {
+  rt::KeyBuilder &builder;
+  template <class T> void operator()(const SpecKey &key, const std::optional<T> &value) {
+    if (value)
+      (*this)(key, *value);
+  }
+  template <class T> void operator()(const SpecKey &key, T value) {
+    builder.add(key.name, static_cast<int64_t>(value));
+  }
+  void operator()(const SpecKey &key, double value) {
+    builder.add(key.name, llvm::bit_cast<int64_t>(value));
+  }
+};
+
+/// A hash of all that keyOf depends on: this build of the compiler, its options and the
+/// fields of the spec.
+static rt::Alias aliasOf(const KernelSpec &spec, const CompileOptions &options,
+                         const TargetInfo &target) {
+  rt::KeyBuilder builder;
+  builder.add("schema", rt::kArtifactSchema)
+      .add("compiler", compilerBuildId())
+      .add("chip", target.name)
+      .add("ptx", target.minPtxVersion)
+      .add("vector width", options.vectorWidth);
+  visitSpec(spec, FieldPacker{builder});
+  return {builder.finish()};
+}
+
 /// Lowers a configured session to PTX.
 static rt::Expected<rt::Artifact> lower(Session &session, const TargetInfo &target) {
+  rt::Expected<rt::Manifest> manifest = lowerToL3(session, target);
+  if (!manifest)
+    return rt::fail(manifest.error());
   rt::Artifact artifact;
-  rt::Manifest &manifest = artifact.manifest;
-  manifest.chip = target.name;
-  manifest.payloadKind = rt::PayloadKind::Ptx;
-  manifest.compiler = compilerBuildId();
-  manifest.minDriverVersion = driverOfPtx(target.minPtxVersion);
-  rt::Expected<ForwardOp> op = session.forward();
-  if (!op)
-    return rt::fail(op.error());
-  llvm::raw_string_ostream(manifest.problem) << **op;
-
-  rt::Status status = readSignature(*op, manifest);
-  if (status)
-    status = session.runTo(Stage::Split);
-  if (status)
-    status = readWorkspaces(session.module(), manifest);
-  if (status)
-    status = session.runTo(Stage::Place);
-  if (status)
-    status = readKernels(session.module(), manifest);
-  if (status)
-    status = session.runTo(Stage::Lower);
-  if (!status)
-    return rt::fail(status.error());
+  artifact.manifest = std::move(*manifest);
   FailureOr<std::string> ptx =
       emitPTX(session.module(), PTXOptions{target.name, target.minPtxVersion});
   if (failed(ptx))
@@ -120,15 +124,44 @@ rt::Expected<rt::Artifact> Compiler::compile(const Problem &problem, rt::Payload
   return assemble(*ptx, *assembler);
 }
 
+/// Whether an artifact that an alias led to can be what was asked for.
+static bool isPlausible(const rt::Manifest &manifest, const TargetInfo &target) {
+  return manifest.compiler == compilerBuildId() && manifest.chip == target.name &&
+         manifest.payloadKind == rt::PayloadKind::Ptx;
+}
+
+rt::Expected<rt::LoadedArtifactPtr> Compiler::compilePtx(const Problem &problem,
+                                                         rt::KernelCache &cache) const {
+  std::optional<rt::Alias> alias;
+  if (auto *spec = std::get_if<KernelSpec>(&problem)) {
+    alias = aliasOf(*spec, options, *info);
+    std::optional<rt::KernelCache::Aliased> found = cache.find(*alias);
+    if (found && isPlausible(found->artifact->artifact().manifest, *info)) {
+      for (const std::string &remark : found->remarks) {
+        if (options.remark)
+          options.remark(remark);
+        if (options.metrics)
+          options.metrics->fallback(remark);
+      }
+      return found->artifact;
+    }
+  }
+  Session session(options, *info);
+  if (rt::Status status = configure(session, problem); !status)
+    return rt::fail(status.error());
+  std::vector<std::string> remarks = session.remarksSoFar();
+  rt::Expected<rt::LoadedArtifactPtr> ptx =
+      cache.get(keyOf(session, *info), [&] { return lower(session, *info); });
+  if (ptx && alias)
+    cache.link(*alias, **ptx, std::move(remarks));
+  return ptx;
+}
+
 rt::Expected<rt::LoadedArtifactPtr> Compiler::compile(const Problem &problem, rt::PayloadKind kind,
                                                       rt::KernelCache &cache) const {
   if (rt::Status status = checkIsGpu(*info); !status)
     return rt::fail(status.error());
-  Session session(options, *info);
-  if (rt::Status status = configure(session, problem); !status)
-    return rt::fail(status.error());
-  rt::Expected<rt::LoadedArtifactPtr> ptx =
-      cache.get(keyOf(session, *info), [&] { return lower(session, *info); });
+  rt::Expected<rt::LoadedArtifactPtr> ptx = compilePtx(problem, cache);
   if (!ptx || kind == rt::PayloadKind::Ptx)
     return ptx;
   rt::Expected<Assembler> assembler = Assembler::find(options.ptxas);

@@ -24,6 +24,8 @@ Session::Session(const CompileOptions &options, const TargetInfo &target)
       handler(&context, [this](Diagnostic &diagnostic) { diagnose(diagnostic); }) {
   // A whole module in every message would hide what it says.
   context.printOpOnDiagnostic(false);
+  if (options.metrics)
+    options.metrics->counter(kContextsMetric).add();
 }
 
 /// "file:line:column: " where the location has them.
@@ -48,8 +50,11 @@ void Session::diagnose(Diagnostic &diagnostic) {
   else if (options.remark)
     options.remark(text);
   // The passes remark on nothing but the generic path.
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Remark && options.metrics)
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+    return;
+  if (options.metrics)
     options.metrics->fallback(diagnostic.str());
+  remarks.push_back(std::move(text));
 }
 
 rt::Error Session::takeError(rt::ErrorCode code, StringRef fallback) {

@@ -36,6 +36,8 @@ public:
   rt::Expected<ForwardOp> forward();
   /// The passes of all stages with their options.
   std::string pipelineText();
+  /// What the stages remarked so far.
+  const std::vector<std::string> &remarksSoFar() const { return remarks; }
   /// An error with everything that was diagnosed, or `fallback` when nothing was.
   rt::Error takeError(rt::ErrorCode code, llvm::StringRef fallback);
 
@@ -46,6 +48,7 @@ private:
   const TargetInfo &target;
   mlir::MLIRContext context;
   std::string errors;
+  std::vector<std::string> remarks;
   mlir::ScopedDiagnosticHandler handler;
   mlir::OwningOpRef<mlir::ModuleOp> root;
   size_t numStagesDone = 0;

@@ -11,11 +11,15 @@
 namespace attn::rt::cachelayout {
 
 inline constexpr std::string_view kEntrySuffix = ".attn";
+inline constexpr std::string_view kAliasSuffix = ".alias";
 inline constexpr std::string_view kTempDirectory = "tmp";
 inline constexpr std::string_view kLockDirectory = "locks";
 
 /// Most bytes an entry may have; a larger file is none of ours.
 inline constexpr size_t kMaxEntryBytes = size_t(256) << 20;
+
+/// Most bytes an alias may have.
+inline constexpr size_t kMaxAliasBytes = size_t(64) << 10;
 
 /// The tree of this version of the format inside a cache directory.
 inline std::string tree(const std::string &directory) {
@@ -28,6 +32,10 @@ inline std::string shard(const std::string &tree, std::string_view key) {
 
 inline std::string entry(const std::string &tree, std::string_view key) {
   return shard(tree, key) + "/" + std::string(key) + std::string(kEntrySuffix);
+}
+
+inline std::string alias(const std::string &tree, std::string_view alias) {
+  return shard(tree, alias) + "/" + std::string(alias) + std::string(kAliasSuffix);
 }
 
 inline std::string temporaries(const std::string &tree) {

@@ -56,33 +56,8 @@ Status DiskCache::checkTrusted() const {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Whether an opened entry was written by somebody we trust: this user, or for a
-/// pack also the system's administrator.
-static Status checkOwner(int fd, const std::string &path, bool isPack) {
-  struct stat info;
-  if (::fstat(fd, &info) != 0)
-    return systemFailure("read", path, errno);
-  if (!S_ISREG(info.st_mode))
-    return fail(ErrorCode::Corrupt, "'" + path + "' is not a regular file");
-  const bool trusted = info.st_uid == ::geteuid() || (isPack && info.st_uid == 0);
-  if (!trusted || (info.st_mode & S_IWOTH))
-    return fail(ErrorCode::Unavailable, "'" + path +
-                                            "' belongs to another user or can be written "
-                                            "by everybody");
-  return {};
-}
-
 static Expected<Artifact> readEntry(const std::string &path, std::string_view key, bool isPack) {
-  // Without O_NONBLOCK a named pipe in an entry's place would hang us.
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.valid()) {
-    if (errno == ENOENT || errno == ENOTDIR)
-      return fail(ErrorCode::NotFound, "no entry '" + path + "'");
-    return systemFailure("open", path, errno);
-  }
-  if (Status owner = checkOwner(file.get(), path, isPack); !owner)
-    return fail(owner.error());
-  Expected<std::string> bytes = readAll(file.get(), path, cachelayout::kMaxEntryBytes);
+  Expected<std::string> bytes = readCacheFile(path, cachelayout::kMaxEntryBytes, isPack);
   if (!bytes)
     return fail(bytes.error());
   Expected<Artifact> artifact = deserialize(*bytes, key);
@@ -91,8 +66,16 @@ static Expected<Artifact> readEntry(const std::string &path, std::string_view ke
   // The time of the last change stands for the time of the last use. Failing to
   // set it costs an early eviction at worst.
   if (!isPack)
-    ::futimens(file.get(), nullptr);
+    ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
   return artifact;
+}
+
+void DiskCache::reportUnreadable(const std::string &path, const Error &error) {
+  if (error.code == ErrorCode::NotFound || error.code == ErrorCode::Stale)
+    return;
+  std::lock_guard<std::mutex> guard(warnedMutex);
+  if (warnedPaths.insert(path).second)
+    warn("ignoring an entry: " + error.message);
 }
 
 std::optional<Artifact> DiskCache::read(const std::string &tree, std::string_view key,
@@ -101,12 +84,7 @@ std::optional<Artifact> DiskCache::read(const std::string &tree, std::string_vie
   Expected<Artifact> artifact = readEntry(path, key, isPack);
   if (artifact)
     return std::move(*artifact);
-  const Error &error = artifact.error();
-  if (error.code != ErrorCode::NotFound && error.code != ErrorCode::Stale) {
-    std::lock_guard<std::mutex> guard(warnedMutex);
-    if (warnedPaths.insert(path).second)
-      warn("ignoring an entry: " + error.message);
-  }
+  reportUnreadable(path, artifact.error());
   return std::nullopt;
 }
 
@@ -127,8 +105,8 @@ std::optional<Artifact> DiskCache::get(std::string_view key) {
 //===----------------------------------------------------------------------===//
 
 /// Writes, flushes and renames; removes the temporary when any of them fails.
-static Status publish(FileDescriptor file, const std::string &temporary, const std::string &path,
-                      std::string_view bytes) {
+static Status publishFile(FileDescriptor file, const std::string &temporary,
+                          const std::string &path, std::string_view bytes) {
   Status status = writeAll(file.get(), temporary, bytes);
   if (status && ::fsync(file.get()) != 0)
     status = systemFailure("flush", temporary, errno);
@@ -139,7 +117,8 @@ static Status publish(FileDescriptor file, const std::string &temporary, const s
   return status;
 }
 
-Status DiskCache::store(std::string_view key, const std::string &bytes) const {
+Status DiskCache::store(std::string_view key, const std::string &path,
+                        const std::string &bytes) const {
   if (Status made = makeDirectories(cachelayout::shard(root(), key)); !made)
     return made;
   if (Status made = makeDirectories(cachelayout::temporaries(root())); !made)
@@ -152,7 +131,14 @@ Status DiskCache::store(std::string_view key, const std::string &bytes) const {
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid())
     return systemFailure("make a file", temporary, errno);
-  return publish(std::move(file), temporary, cachelayout::entry(root(), key), bytes);
+  return publishFile(std::move(file), temporary, path, bytes);
+}
+
+bool DiskCache::publish(std::string_view key, const std::string &path, const std::string &bytes) {
+  Status stored = store(key, path, bytes);
+  if (!stored && writable.exchange(false))
+    warn(stored.error().message + "; kernels are kept in memory only");
+  return stored.has_value();
 }
 
 bool DiskCache::put(std::string_view key, const Artifact &artifact) {
@@ -171,11 +157,8 @@ bool DiskCache::put(std::string_view key, const Artifact &artifact) {
          std::to_string(limit));
     return false;
   }
-  if (Status stored = store(key, *bytes); !stored) {
-    if (writable.exchange(false))
-      warn(stored.error().message + "; kernels are kept in memory only");
+  if (!publish(key, cachelayout::entry(root(), key), *bytes))
     return false;
-  }
   applyBound(key, bytes->size());
   return true;
 }
@@ -194,7 +177,10 @@ void DiskCache::applyBound(std::string_view keep, uint64_t written) {
   uint64_t total = 0;
   for (const CacheEntry &entry : *entries)
     total += entry.bytes;
-  total -= removeOldest(std::move(*entries), options.maxBytes, keep).bytes;
+  const PruneReport removed = removeOldest(std::move(*entries), options.maxBytes, keep);
+  total -= removed.bytes;
+  if (removed.entries != 0)
+    removeAliases(/*all=*/false);
   // Half, since other processes write too.
   slack = total < options.maxBytes ? (options.maxBytes - total) / 2 : 0;
 }

@@ -16,18 +16,6 @@
 
 namespace attn::rt {
 
-/// Names in a directory; none when it does not exist.
-static Expected<std::vector<std::string>> namesIn(const std::string &directory) {
-  std::vector<std::string> names;
-  std::error_code problem;
-  std::filesystem::directory_iterator it(directory, problem), end;
-  for (; !problem && it != end; it.increment(problem))
-    names.push_back(it->path().filename().string());
-  if (problem && problem != std::errc::no_such_file_or_directory)
-    return fail(ErrorCode::Unavailable, "cannot list '" + directory + "': " + problem.message());
-  return names;
-}
-
 /// The key in an entry's file name, empty for any other file.
 static std::string_view keyOf(std::string_view name) {
   if (!name.ends_with(cachelayout::kEntrySuffix))
@@ -88,15 +76,10 @@ Expected<CacheStat> DiskCache::stat() const {
 
 /// What is wrong with an entry's file; nothing when it is good or gone.
 static Status verifyEntry(const CacheEntry &entry) {
-  FileDescriptor file(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.valid()) {
-    if (errno == ENOENT)
-      return {};
-    return systemFailure("open", entry.path, errno);
-  }
-  Expected<std::string> bytes = readAll(file.get(), entry.path, cachelayout::kMaxEntryBytes);
+  Expected<std::string> bytes =
+      readCacheFile(entry.path, cachelayout::kMaxEntryBytes, /*isPack=*/false);
   if (!bytes)
-    return fail(bytes.error());
+    return bytes.error().code == ErrorCode::NotFound ? Status() : fail(bytes.error());
   if (Expected<Artifact> artifact = deserialize(*bytes, entry.key); !artifact)
     return fail(artifact.error());
   return {};
@@ -113,6 +96,7 @@ Expected<VerifyReport> DiskCache::verify() const {
     else
       ++report.good;
   }
+  verifyAliases(report);
   return report;
 }
 
@@ -182,9 +166,8 @@ Expected<PruneReport> DiskCache::prune(uint64_t maxBytes, bool removeBad) {
       report.bytes += entry.bytes;
       return true;
     });
-  const PruneReport oldest = removeOldest(std::move(*entries), maxBytes, /*keep=*/{});
-  report.entries += oldest.entries;
-  report.bytes += oldest.bytes;
+  report += removeOldest(std::move(*entries), maxBytes, /*keep=*/{});
+  report += removeAliases(/*all=*/false);
   return report;
 }
 
@@ -202,6 +185,7 @@ Expected<PruneReport> DiskCache::clear() {
     ++report.entries;
     report.bytes += entry.bytes;
   }
+  report += removeAliases(/*all=*/true);
   return report;
 }
 

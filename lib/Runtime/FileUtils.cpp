@@ -3,7 +3,10 @@
 #include "FileUtils.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
+
+#include <fcntl.h>
 
 namespace attn::rt {
 
@@ -59,6 +62,46 @@ Status writeAll(int fd, const std::string &path, std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(count));
   }
   return {};
+}
+
+Expected<std::vector<std::string>> namesIn(const std::string &directory) {
+  std::vector<std::string> names;
+  std::error_code problem;
+  std::filesystem::directory_iterator it(directory, problem), end;
+  for (; !problem && it != end; it.increment(problem))
+    names.push_back(it->path().filename().string());
+  if (problem && problem != std::errc::no_such_file_or_directory)
+    return fail(ErrorCode::Unavailable, "cannot list '" + directory + "': " + problem.message());
+  return names;
+}
+
+/// Whether an opened entry was written by somebody we trust: this user, or for a
+/// pack also the system's administrator.
+static Status checkOwner(int fd, const std::string &path, bool isPack) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0)
+    return systemFailure("read", path, errno);
+  if (!S_ISREG(info.st_mode))
+    return fail(ErrorCode::Corrupt, "'" + path + "' is not a regular file");
+  const bool trusted = info.st_uid == ::geteuid() || (isPack && info.st_uid == 0);
+  if (!trusted || (info.st_mode & S_IWOTH))
+    return fail(ErrorCode::Unavailable, "'" + path +
+                                            "' belongs to another user or can be written "
+                                            "by everybody");
+  return {};
+}
+
+Expected<std::string> readCacheFile(const std::string &path, size_t limit, bool isPack) {
+  // Without O_NONBLOCK a named pipe in an entry's place would hang us.
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.valid()) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return fail(ErrorCode::NotFound, "no entry '" + path + "'");
+    return systemFailure("open", path, errno);
+  }
+  if (Status owner = checkOwner(file.get(), path, isPack); !owner)
+    return fail(owner.error());
+  return readAll(file.get(), path, limit);
 }
 
 } // namespace attn::rt

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,7 +43,14 @@ Status makeDirectories(const std::string &path);
 /// Everything from the descriptor's position; at most `limit` bytes.
 Expected<std::string> readAll(int fd, const std::string &path, size_t limit);
 
+/// All of a file of a cache that this user, or for a pack also the system's
+/// administrator, wrote; NotFound when there is none.
+Expected<std::string> readCacheFile(const std::string &path, size_t limit, bool isPack);
+
 Status writeAll(int fd, const std::string &path, std::string_view bytes);
+
+/// Names in a directory; none when it does not exist.
+Expected<std::vector<std::string>> namesIn(const std::string &directory);
 
 } // namespace attn::rt
 

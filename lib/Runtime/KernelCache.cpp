@@ -57,6 +57,41 @@ LoadedArtifactPtr KernelCache::find(std::string_view key) const {
 void KernelCache::clearMemory() {
   std::unique_lock<std::shared_mutex> guard(mapMutex);
   ready.clear();
+  aliases.clear();
+}
+
+std::optional<KernelCache::Aliased> KernelCache::find(const Alias &alias) {
+  {
+    std::shared_lock<std::shared_mutex> guard(mapMutex);
+    if (auto it = aliases.find(alias.text); it != aliases.end()) {
+      memoryHits.add();
+      return it->second;
+    }
+  }
+  std::optional<CacheAlias> target = store ? store->resolve(alias.text) : std::nullopt;
+  if (!target)
+    return std::nullopt;
+  Aliased found{find(target->key), std::move(target->remarks)};
+  if (found.artifact)
+    memoryHits.add();
+  else
+    found.artifact = fromDisk(target->key);
+  if (!found.artifact)
+    return std::nullopt;
+  std::unique_lock<std::shared_mutex> guard(mapMutex);
+  // Whoever was first: all callers share one artifact with its modules.
+  found.artifact = ready.emplace(target->key, found.artifact).first->second;
+  return aliases.emplace(alias.text, std::move(found)).first->second;
+}
+
+void KernelCache::link(const Alias &alias, const LoadedArtifact &artifact,
+                       std::vector<std::string> remarks) {
+  CacheAlias target{artifact.key(), std::move(remarks)};
+  if (store)
+    store->link(alias.text, target);
+  std::unique_lock<std::shared_mutex> guard(mapMutex);
+  if (auto it = ready.find(target.key); it != ready.end())
+    aliases.insert_or_assign(alias.text, Aliased{it->second, std::move(target.remarks)});
 }
 
 Expected<LoadedArtifactPtr> KernelCache::get(std::string_view key, const Producer &produce) {
@@ -105,16 +140,17 @@ Expected<LoadedArtifactPtr> KernelCache::get(std::string_view key, const Produce
   return result;
 }
 
+LoadedArtifactPtr KernelCache::fromDisk(std::string_view key) {
+  std::optional<Artifact> artifact = store ? store->get(key) : std::nullopt;
+  if (!artifact)
+    return nullptr;
+  metrics.counter(metric::kDiskHits).add();
+  return std::make_shared<LoadedArtifact>(std::string(key), std::move(*artifact),
+                                          LoadedArtifact::Origin::Disk);
+}
+
 Expected<LoadedArtifactPtr> KernelCache::fill(std::string_view key, const Producer &produce) {
-  auto fromDisk = [&]() -> LoadedArtifactPtr {
-    std::optional<Artifact> artifact = store ? store->get(key) : std::nullopt;
-    if (!artifact)
-      return nullptr;
-    metrics.counter(metric::kDiskHits).add();
-    return std::make_shared<LoadedArtifact>(std::string(key), std::move(*artifact),
-                                            LoadedArtifact::Origin::Disk);
-  };
-  if (LoadedArtifactPtr found = fromDisk())
+  if (LoadedArtifactPtr found = fromDisk(key))
     return found;
 
   // Held, busy or unavailable: we compile in any case, unless the wait was for
@@ -122,7 +158,7 @@ Expected<LoadedArtifactPtr> KernelCache::fill(std::string_view key, const Produc
   std::optional<Expected<CompileLock>> lock;
   if (store) {
     lock.emplace(store->lock(key, options.processWait));
-    if (LoadedArtifactPtr found = fromDisk())
+    if (LoadedArtifactPtr found = fromDisk(key))
       return found;
   }
 

@@ -20,7 +20,8 @@ struct RunFlags {
   size_t inputs = 0, layout = 0, payload = 0;
   uint64_t seed = 0, repeat = 5, threads = 0;
   bool check = false, json = false;
-  std::string device = "cpu", target, ptxas, cacheDir, batch;
+  std::string device = "cpu", target, ptxas, cacheDir, batch, async;
+  uint64_t interleave = 0;
   std::string q, k, v, expect;
 };
 
@@ -53,10 +54,16 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
       "attnc run dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 seq_q=1000 seq_kv=1337 mask=causal "
       "--check"};
   std::vector<Flag> more = {
-      textFlag("device", "cpu|cuda:N", "where to run (default: cpu)", flags.device),
+      textFlag("device", "cpu|cuda:N|emulate:TARGET",
+               "where to run (default: cpu); the emulator runs a GPU target's kernels once",
+               flags.device),
       textFlag("target", "NAME", "what to compile for (default: the device)", flags.target),
       choiceFlag("payload", "what the GPU gets (default: ptx)", {"ptx", "cubin"}, flags.payload),
       numberFlag("threads", "of the CPU (default: one for each processor)", flags.threads, 1, 4096),
+      textFlag("async", "early|late|random:SEED",
+               "when the emulator's asynchronous copies land (default: early)", flags.async),
+      numberFlag("interleave", "CTAs that the emulator runs in turns (default: 1)",
+                 flags.interleave, 1, 1024),
       textFlag("batch", "FILE.jsonl",
                "one run a line, an object of SPEC's keys and the flags above; answers in JSON",
                flags.batch),
@@ -86,6 +93,24 @@ static rt::Expected<RunRequest> makeRequest(const ParsedSpec &parsed, const RunF
   return request;
 }
 
+/// "early", "late" or "random:SEED".
+static rt::Expected<emu::LaunchOptions> parseEmulation(const RunFlags &flags) {
+  emu::LaunchOptions options;
+  if (flags.interleave != 0)
+    options.interleave = static_cast<unsigned>(flags.interleave);
+  llvm::StringRef text = flags.async;
+  if (text.empty() || text == "early")
+    return options;
+  if (text == "late")
+    options.async = emu::AsyncMode::Late;
+  else if (text.consume_front("random:") && !text.getAsInteger(10, options.seed))
+    options.async = emu::AsyncMode::Random;
+  else
+    return rt::fail(rt::ErrorCode::BadInput,
+                    "--async " + flags.async + ": expected early, late or random:SEED");
+  return options;
+}
+
 static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &flags,
                                                                rt::KernelCache &cache) {
   rt::Expected<RunDevice> device = RunDevice::parse(flags.device);
@@ -96,13 +121,22 @@ static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &f
     return rt::fail(rt::ErrorCode::BadInput,
                     std::string(flag) + ": has no meaning for --device " + flags.device);
   };
-  if (device->isCuda && flags.threads != 0)
+  bool isEmulated = !device->emulated.empty();
+  if (!isEmulated && !flags.async.empty())
+    return refuse("--async");
+  if (!isEmulated && flags.interleave != 0)
+    return refuse("--interleave");
+  if ((device->isCuda || isEmulated) && flags.threads != 0)
     return refuse("--threads");
   if (!device->isCuda && flags.payload != 0)
     return refuse("--payload cubin");
   if (!device->isCuda && !flags.ptxas.empty())
     return refuse("--ptxas");
+  rt::Expected<emu::LaunchOptions> emulation = parseEmulation(flags);
+  if (!emulation)
+    return rt::fail(emulation.error());
   RunOptions options;
+  options.emulation = *emulation;
   options.device = *device;
   options.threads = static_cast<unsigned>(flags.threads);
   options.payload = static_cast<rt::PayloadKind>(flags.payload);

@@ -23,16 +23,29 @@ rt::Expected<RunDevice> RunDevice::parse(llvm::StringRef text) {
   if (text == "cpu")
     return device;
   llvm::StringRef rest = text;
+  if (rest.consume_front("emulate:")) {
+    const TargetInfo *target = findTarget(rest);
+    if (!target || !target->isGpu)
+      return rt::fail(
+          rt::ErrorCode::BadInput,
+          ("--device " + text + ": expected emulate: and a GPU target, such as sm_80").str());
+    device.emulated = rest.str();
+    return device;
+  }
   device.isCuda = true;
   if (!rest.consume_front("cuda") ||
       (!rest.empty() && (!rest.consume_front(":") || rest.getAsInteger(10, device.ordinal))) ||
       device.ordinal < 0)
     return rt::fail(rt::ErrorCode::BadInput,
-                    ("--device " + text + ": expected cpu or cuda:N").str());
+                    ("--device " + text + ": expected cpu, cuda:N or emulate:TARGET").str());
   return device;
 }
 
-std::string RunDevice::text() const { return isCuda ? "cuda:" + std::to_string(ordinal) : "cpu"; }
+std::string RunDevice::text() const {
+  if (!emulated.empty())
+    return "emulate:" + emulated;
+  return isCuda ? "cuda:" + std::to_string(ordinal) : "cpu";
+}
 
 //===----------------------------------------------------------------------===//
 // Running
@@ -60,12 +73,14 @@ rt::Expected<std::unique_ptr<ProblemRunner>> ProblemRunner::create(RunOptions op
       options.compile.target =
           findTarget(context->device().chip()) ? context->device().chip() : "sm_80";
   } else if (options.compile.target.empty()) {
-    options.compile.target = "cpu";
+    options.compile.target = options.device.emulated.empty() ? "cpu" : options.device.emulated;
   }
   rt::Expected<Compiler> compiler = Compiler::create(options.compile);
   if (!compiler)
     return rt::fail(compiler.error());
-  if (compiler->target().isGpu != options.device.isCuda)
+  bool fits = options.device.emulated.empty() ? compiler->target().isGpu == options.device.isCuda
+                                              : compiler->target().name == options.device.emulated;
+  if (!fits)
     return rt::fail(rt::ErrorCode::BadInput, "--target " + options.compile.target +
                                                  " does not run on --device " +
                                                  options.device.text());
@@ -131,7 +146,9 @@ rt::Expected<RunReport> ProblemRunner::run(const RunRequest &request) {
   }
 
   // Run.
-  auto times = options.device.isCuda ? runOnCuda(request, *tensors) : runOnHost(request, *tensors);
+  auto times = !options.device.emulated.empty() ? runOnEmulator(request, *tensors)
+               : options.device.isCuda          ? runOnCuda(request, *tensors)
+                                                : runOnHost(request, *tensors);
   if (!times)
     return rt::fail(times.error());
 

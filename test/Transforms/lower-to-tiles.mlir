@@ -181,7 +181,7 @@ func.func @grouped_heads(%q: memref<?x?x6x64xf16>, %k: memref<?x?x2x64xf16>,
 // CHECK: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
 // CHECK: scf.forall (%{{.*}}, %[[H:.*]], %{{.*}}) in
 // CHECK: %[[S:.*]] = attn.tile_mma
-// CHECK: %[[MAPPED:.*]] = attn.map_scores %[[S]] rows(%{{.*}}) keys(%{{.*}}) scale(%[[SCALE]])
+// CHECK: %[[MAPPED:.*]] = attn.map_scores %[[S]] rows(%{{.*}}) keys(%{{.*}}) lengths(%{{.*}}, %{{.*}}) scale(%[[SCALE]])
 // CHECK: ^bb0(%[[X:.*]]: f32, %[[I:.*]]: index, %[[J:.*]]: index):
 // CHECK:   %[[C:.*]] = attn.softcap %[[X]], 5.000000e+01
 // CHECK:   scf.if %[[FLAG]]
@@ -248,9 +248,9 @@ func.func @padded_head_dim(%q: memref<?x?x8x40xf16>, %v: memref<?x?x8x72xf16>,
 // CHECK: %[[PART1:.*]] = arith.addi %[[PART]], %{{.*}}
 // CHECK: arith.muli %[[PART1]], %[[TILES]]
 // CHECK: scf.for
-// CHECK: %[[PO:.*]] = memref.subview %[[O]][%[[PART]], 0, 0, 0, 0]
 // CHECK: %[[PL:.*]] = memref.subview %[[LSE]][%[[PART]], 0, 0, 0]
 // CHECK: attn.store_tile %{{.*}}, %[[PL]][%[[B]], %{{.*}}, %[[H]]]
+// CHECK: %[[PO:.*]] = memref.subview %[[O]][%[[PART]], 0, 0, 0, 0]
 // CHECK: attn.store_tile %{{.*}}, %[[PO]][%[[B]], %{{.*}}, %[[H]]]
 func.func @split_partial_outputs(%o: memref<4x?x?x8x64xf32>, %lse: memref<4x?x8x?xf32>,
                                  %q: memref<?x?x8x64xf16>, %scale: f32) {
@@ -340,5 +340,28 @@ func.func @nested(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %scale: f3
     attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
                  outs(%o : memref<?x?x8x64xf16>) scale(%scale) schedule(<>)
   }
+  return
+}
+
+// -----
+
+// With tails each part says what its LSE left out, and the merge carries that along.
+// CHECK-LABEL: func @tails
+// CHECK-SAME: %[[PT:[^:]*]]: memref<4x?x8x?xf32>
+// CHECK: %{{.*}}, %{{.*}}, %[[T:.*]] = attn.finalize
+// CHECK: %[[VIEW:.*]] = memref.subview %[[PT]]
+// CHECK: attn.store_tile %[[T]], %[[VIEW]]
+// CHECK: %[[R:.*]]:3 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[TA:.*]] = %{{.*}})
+// CHECK: memref.subview %[[PT]]
+// CHECK: %[[TB:.*]] = attn.load_tile
+// CHECK-NEXT: attn.merge {{.*}} tails(%[[TA]], %[[TB]] :
+func.func @tails(%pt: memref<4x?x8x?xf32>, %po: memref<4x?x?x8x64xf32>, %pl: memref<4x?x8x?xf32>,
+                 %q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %scale: f32) {
+  attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
+               outs(%po, %pl : memref<4x?x?x8x64xf32>, memref<4x?x8x?xf32>)
+               lse_tail(%pt : memref<4x?x8x?xf32>) scale(%scale) schedule(<split_kv = 4>)
+  attn.merge_states ins(%po, %pl : memref<4x?x?x8x64xf32>, memref<4x?x8x?xf32>)
+                    partial_tail(%pt : memref<4x?x8x?xf32>)
+                    outs(%o : memref<?x?x8x64xf16>) schedule(<q_tile = 16>)
   return
 }

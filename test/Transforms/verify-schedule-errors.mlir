@@ -156,6 +156,25 @@ func.func @merge_shared(%po: memref<4x?x?x8x512xf32>, %pl: memref<4x?x8x?xf32>, 
 
 // -----
 
+!t = memref<?x?x8x128xbf16>
+func.func @fma_spills(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{registers: expected at most 510 a thread, got 1192 (O 1024, S 128, Q 0, other 40); reduce q_tile or kv_tile, or use more warps}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(#attn.schedule<instruction = fma, q_tile = 256, kv_tile = 16, warps = 1, stages = 1>)
+  return
+}
+
+// -----
+
+func.func @merge_spills(%po: memref<4x?x?x8x64xf32>, %pl: memref<4x?x8x?xf32>, %o: memref<?x?x8x64xf32>) {
+  // expected-error @below {{registers: expected at most 510 a thread, got 552 (O 512, S 0, Q 0, other 40); reduce q_tile or kv_tile, or use more warps}}
+  attn.merge_states ins(%po, %pl : memref<4x?x?x8x64xf32>, memref<4x?x8x?xf32>)
+                    outs(%o : memref<?x?x8x64xf32>) schedule(#attn.schedule<q_tile = 256, warps = 1>)
+  return
+}
+
+// -----
+
 func.func @merge_none(%po: memref<4x?x?x8x64xf32>, %pl: memref<4x?x8x?xf32>, %o: memref<?x?x8x64xf32>) {
   // expected-error @below {{'attn.merge_states' op has no schedule; run attn-select-schedule first}}
   attn.merge_states ins(%po, %pl : memref<4x?x?x8x64xf32>, memref<4x?x8x?xf32>)

@@ -95,6 +95,10 @@ def values():
         for inputs in ("peaked", "negative", "zero_q"):
             for mask in ("none", "causal"):
                 yield problem(dtype=dtype, head_dim=64, mask=mask, inputs=inputs, seq_kv=200)
+    # Merges of parts whose LSE is large beside ln(l).
+    for inputs in ("peaked", "negative"):
+        yield problem(algorithm="fa1", kv_tile=16, head_dim=64, inputs=inputs, seq_kv=200)
+        yield problem(split_kv=7, kv_tile=16, head_dim=64, inputs=inputs, seq_kv=200)
 
 
 def layouts():

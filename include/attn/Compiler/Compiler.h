@@ -8,6 +8,7 @@
 #ifndef ATTN_COMPILER_COMPILER_H
 #define ATTN_COMPILER_COMPILER_H
 
+#include "attn/Compiler/EmulatedProgram.h"
 #include "attn/Compiler/HostProgram.h"
 #include "attn/Compiler/KernelSpec.h"
 #include "attn/Dispatch/Explanation.h"
@@ -38,6 +39,9 @@ struct ExplanationText {
   std::string error; ///< Why no schedule takes the problem; empty when one does.
 };
 
+/// Counts the MLIR contexts that a compiler made: a cache hit makes none.
+inline constexpr std::string_view kContextsMetric = "compiler.contexts";
+
 struct CompileOptions {
   std::string target = "cpu";
   /// f32 elements in a vector of the CPU target; 0 takes what the host has.
@@ -46,7 +50,7 @@ struct CompileOptions {
   std::string ptxas = {};
   /// Told about remarks and warnings, such as a problem that no fast path takes.
   std::function<void(const std::string &)> remark = {};
-  /// Counts problems that took the generic path; outlives the compiler.
+  /// Counts problems that took the generic path, and contexts; outlives the compiler.
   rt::Metrics *metrics = nullptr;
 };
 
@@ -68,12 +72,16 @@ public:
   /// PTX or a cubin with its manifest; for GPU targets.
   rt::Expected<rt::Artifact> compile(const Problem &problem, rt::PayloadKind kind) const;
 
-  /// The same through a cache: nothing is lowered on a hit.
+  /// The same through a cache. A problem that was asked for before, in the same words,
+  /// is found by a hash of the words: MLIR has no part in such a hit.
   rt::Expected<rt::LoadedArtifactPtr> compile(const Problem &problem, rt::PayloadKind kind,
                                               rt::KernelCache &cache) const;
 
   /// Machine code in this process; for the CPU target.
   rt::Expected<std::unique_ptr<HostProgram>> compileHost(const Problem &problem) const;
+
+  /// The kernels of a GPU target for the emulator, in this process.
+  rt::Expected<std::unique_ptr<EmulatedProgram>> compileEmulated(const Problem &problem) const;
 
   /// Which schedule is chosen and why.
   rt::Expected<ExplanationText> explain(const Problem &problem,
@@ -82,6 +90,9 @@ public:
 private:
   Compiler(CompileOptions options, const TargetInfo &target)
       : options(std::move(options)), info(&target) {}
+
+  rt::Expected<rt::LoadedArtifactPtr> compilePtx(const Problem &problem,
+                                                 rt::KernelCache &cache) const;
 
   CompileOptions options;
   const TargetInfo *info;

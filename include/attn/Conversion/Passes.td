@@ -106,6 +106,29 @@ def AttnPackKernelArguments : Pass<"attn-pack-kernel-arguments", "::mlir::Module
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def ConvertNVVMToEmulator : Pass<"convert-nvvm-to-emulator", "::mlir::ModuleOp"> {
+  let summary = "lower a thread program to host code that calls the emulator";
+  let description = [{
+    Plain `llvm` ops stay. Each other op becomes a *site*: its operands are stored to a buffer,
+    the emulator is called with the site's number, and the results are loaded:
+
+    ```mlir
+    %d = nvvm.shfl.sync idx %mask, %v, %lane, %clamp : i32 -> i32
+    // becomes
+    llvm.store %mask, %args {alignment = 8 : i64} : i32, !llvm.ptr
+    ...
+    llvm.call @attn_emu_op(%thread, %site, %args, %results)
+    %d = llvm.load %results {alignment = 8 : i64} : !llvm.ptr -> i32
+    ```
+
+    Loads, stores and atomics are announced by `attn_emu_access`, divisions checked by
+    `attn_emu_check`, rounds of loops counted by `attn_emu_step`. Kernels get the thread as
+    their first argument, and an entry `attn_emu_entry_<kernel>` that loads the others. An op
+    without semantics is an error, and the module is left as it was.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
 def AttnVerifyNoAttnOps : Pass<"attn-verify-no-attn-ops"> {
   let summary = "check that no op, type or value of the attn dialect is left";
 }

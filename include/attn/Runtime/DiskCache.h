@@ -2,7 +2,9 @@
 //
 // One file per entry, DIR/v<schema>/<first two digits of key>/<key>.attn, in the
 // format of Artifact.h. Entries are written to a private file in the same tree,
-// flushed and renamed into place, so a reader sees all of an entry or none. No
+// flushed and renamed into place, so a reader sees all of an entry or none. Aliases,
+// DIR/v<schema>/<first two digits of alias>/<alias>.alias, say which key a cheaper
+// hash of the same question has; an entry reached over one is checked like any. No
 // failure of the cache is a failure of the caller: reading answers "miss" and
 // writing gives up, each with at most one warning.
 //
@@ -54,21 +56,35 @@ struct CacheEntry {
   std::chrono::system_clock::time_point lastUse;
 };
 
+/// What a cheap hash of a question stands for: the content key that the question was
+/// found to have, and what was said when it was.
+struct CacheAlias {
+  std::string key;
+  std::vector<std::string> remarks;
+  bool operator==(const CacheAlias &) const = default;
+};
+
 struct CacheStat {
-  uint64_t entries = 0;
+  uint64_t entries = 0; ///< Aliases are no entries.
   uint64_t bytes = 0;
   uint64_t maxBytes = 0;
 };
 
 struct VerifyReport {
-  uint64_t good = 0;
+  uint64_t good = 0; ///< Entries.
   /// Path and what is wrong with it.
   std::vector<std::pair<std::string, std::string>> bad;
 };
 
 struct PruneReport {
-  uint64_t entries = 0; ///< Removed entries and abandoned temporaries.
+  uint64_t entries = 0; ///< Removed entries, aliases and abandoned temporaries.
   uint64_t bytes = 0;
+
+  PruneReport &operator+=(const PruneReport &other) {
+    entries += other.entries;
+    bytes += other.bytes;
+    return *this;
+  }
 };
 
 /// Held while one process compiles a key, so that others can wait for its result.
@@ -100,6 +116,14 @@ public:
   /// the first failure warns, and no write is tried after it.
   bool put(std::string_view key, const Artifact &artifact);
 
+  /// What `alias` was linked to, or nothing. It only names a key: whether there is an
+  /// entry of that key, and a good one, is for `get` to say.
+  std::optional<CacheAlias> resolve(std::string_view alias);
+
+  /// Stores that `alias` stands for a key whose entry is here. False when it was not
+  /// stored.
+  bool link(std::string_view alias, const CacheAlias &target);
+
   /// Waits until no other process holds the lock of `key`, at most `wait`. Busy
   /// when the time is over, Unavailable when there is nothing to lock; the caller
   /// compiles in both cases, since the lock only saves double work.
@@ -109,23 +133,32 @@ public:
   /// cache; one that cannot be read or must not be trusted is Unavailable.
   Expected<std::vector<CacheEntry>> list() const; ///< Most recently used first.
   Expected<CacheStat> stat() const;
-  Expected<VerifyReport> verify() const; ///< Reads every entry.
+  Expected<VerifyReport> verify() const; ///< Reads every entry and alias.
   /// Removes temporaries and locks that nobody has touched for an hour, entries
   /// that fail verification when `removeBad`, then the least recently used
-  /// entries until at most `maxBytes` remain.
+  /// entries until at most `maxBytes` remain, then aliases without an entry.
   Expected<PruneReport> prune(uint64_t maxBytes, bool removeBad = false);
-  /// Removes all entries; nothing but what the cache itself wrote.
+  /// Removes all entries and aliases; nothing but what the cache itself wrote.
   Expected<PruneReport> clear();
 
 private:
   std::string root() const;
   Status checkTrusted() const;
-  Status store(std::string_view key, const std::string &bytes) const;
+  Status store(std::string_view key, const std::string &path, const std::string &bytes) const;
+  /// `store`; the first failure warns and ends writing.
+  bool publish(std::string_view key, const std::string &path, const std::string &bytes);
+  bool holds(std::string_view key) const;
+  std::vector<std::string> aliasPaths() const;
+  void verifyAliases(VerifyReport &report) const;
+  /// Removes the aliases that are no good or name no entry, or all.
+  PruneReport removeAliases(bool all) const;
   void applyBound(std::string_view keep, uint64_t written);
   PruneReport removeAbandoned() const;
   PruneReport removeOldest(std::vector<CacheEntry> entries, uint64_t maxBytes,
                            std::string_view keep) const;
   std::optional<Artifact> read(const std::string &tree, std::string_view key, bool isPack);
+  /// Warns of a file that is there and is no good, once.
+  void reportUnreadable(const std::string &path, const Error &error);
   void warn(const std::string &message) const;
 
   DiskCacheOptions options;

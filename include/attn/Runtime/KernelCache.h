@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "attn/Runtime/Artifact.h"
 #include "attn/Runtime/CudaContext.h"
@@ -48,6 +50,12 @@ private:
 
 using LoadedArtifactPtr = std::shared_ptr<const LoadedArtifact>;
 
+/// A hash that is cheaper to make than a key, of everything that the key depends on:
+/// equal aliases mean equal keys, but equal keys may have several aliases.
+struct Alias {
+  std::string text;
+};
+
 /// In-process map from key to artifact, over an optional disk cache. Usable from
 /// any thread. For each key one caller looks at the disk and compiles; the others
 /// wait for it and share its result or its error. Errors are not kept.
@@ -70,6 +78,19 @@ public:
   /// must not ask the cache for the same key. BadInput when `key` is no key.
   Expected<LoadedArtifactPtr> get(std::string_view key, const Producer &produce);
 
+  /// An artifact with what was said when its alias was linked.
+  struct Aliased {
+    LoadedArtifactPtr artifact;
+    std::vector<std::string> remarks;
+  };
+
+  /// The artifact that `alias` stands for, from memory or from disk, if both the alias
+  /// and the artifact are there and good. Never compiles.
+  std::optional<Aliased> find(const Alias &alias);
+
+  /// Says that `alias` stands for the key of an artifact of this cache.
+  void link(const Alias &alias, const LoadedArtifact &artifact, std::vector<std::string> remarks);
+
   /// The artifact of `key` if it is in memory already.
   LoadedArtifactPtr find(std::string_view key) const;
 
@@ -86,6 +107,7 @@ private:
   };
   template <class T> using KeyMap = std::unordered_map<std::string, T, KeyHash, std::equal_to<>>;
 
+  LoadedArtifactPtr fromDisk(std::string_view key);
   Expected<LoadedArtifactPtr> fill(std::string_view key, const Producer &produce);
 
   std::unique_ptr<DiskCache> store;
@@ -94,6 +116,7 @@ private:
   Counter &memoryHits; ///< Named once: it is on the warm path.
   mutable std::shared_mutex mapMutex;
   KeyMap<LoadedArtifactPtr> ready;
+  KeyMap<Aliased> aliases;
   std::mutex flightMutex;
   KeyMap<std::shared_ptr<Flight>> flights;
 };

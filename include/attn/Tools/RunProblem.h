@@ -58,7 +58,8 @@ struct RunReport {
 struct RunDevice {
   bool isCuda = false;
   int ordinal = 0;
-  /// "cpu", "cuda:0".
+  std::string emulated; ///< The target whose kernels the emulator runs; empty otherwise.
+  /// "cpu", "cuda:0", "emulate:sm_80".
   static rt::Expected<RunDevice> parse(llvm::StringRef text);
   std::string text() const;
 };
@@ -68,6 +69,7 @@ struct RunOptions {
   unsigned threads = 0; ///< Of the CPU; 0 is one for each processor.
   rt::PayloadKind payload = rt::PayloadKind::Ptx;
   CompileOptions compile; ///< An empty target is chosen by the device.
+  emu::LaunchOptions emulation;
 };
 
 /// Runs problems on one device and keeps what it compiled, so that problems which
@@ -83,13 +85,17 @@ private:
       : options(std::move(options)), cache(cache), compiler(std::move(compiler)) {}
 
   rt::Expected<const HostProgram *> hostProgram(const KernelSpec &spec);
+  rt::Expected<const EmulatedProgram *> emulatedProgram(const KernelSpec &spec);
   rt::Expected<std::vector<double>> runOnHost(const RunRequest &request, ProblemTensors &tensors);
+  rt::Expected<std::vector<double>> runOnEmulator(const RunRequest &request,
+                                                  ProblemTensors &tensors);
   rt::Expected<std::vector<double>> runOnCuda(const RunRequest &request, ProblemTensors &tensors);
 
   RunOptions options;
   rt::KernelCache &cache;
   Compiler compiler;
   std::map<std::string, std::unique_ptr<HostProgram>> programs;
+  std::map<std::string, std::unique_ptr<EmulatedProgram>> emulatedPrograms;
   rt::CudaContextPtr context;
   double compileMs = 0;
 };

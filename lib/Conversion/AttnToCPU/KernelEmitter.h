@@ -153,6 +153,7 @@ private:
   void emitProbabilities(const TileBuffer &scores, Value m, Value scale, Value p, Value sum);
   Value finiteOrZero(Value m);
   Value probability(Value s, Value finiteMax, Value scale);
+  std::pair<Value, Value> twoSum(Value x, Value y);
 
   // Vectors and loops (VectorHelpers.cpp).
   mlir::VectorType vectorType(mlir::Type element) const;

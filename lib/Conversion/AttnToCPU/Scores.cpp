@@ -126,14 +126,24 @@ LogicalResult KernelEmitter::emitOp(MapScoresOp op) {
   Value firstRow = mapping.lookupOrDefault(op.getRow());
   Value firstKey = mapping.lookupOrDefault(op.getKey());
   Value scale = mapping.lookupOrDefault(op.getScale());
+  bool clamps = op.needsPositionsInside();
+  // position, at most length - 1 where the region must not see more
+  auto inside = [&](Value position, Value length) -> Value {
+    if (!clamps)
+      return position;
+    Value last = arith::SubIOp::create(b, mapping.lookupOrDefault(length), index(1));
+    if (isa<VectorType>(position.getType()))
+      last = splat(last);
+    return arith::MinSIOp::create(b, position, last);
+  };
 
   forRows(to.rows, [&](Value r) {
-    Value row = arith::AddIOp::create(b, firstRow, r);
+    Value row = inside(arith::AddIOp::create(b, firstRow, r), op.getSeqLenQ());
     if (!byVectors) {
       forRange(index(0), index(to.cols), 1, [&](Value c) {
         Value score = memref::LoadOp::create(b, source, ValueRange{r, c});
         score = arith::MulFOp::create(b, score, scale);
-        Value key = arith::AddIOp::create(b, firstKey, c);
+        Value key = inside(arith::AddIOp::create(b, firstKey, c), op.getSeqLenKv());
         memref::StoreOp::create(b, mapScalar(op, score, row, key), to.memref, ValueRange{r, c});
       });
       return;
@@ -141,7 +151,7 @@ LogicalResult KernelEmitter::emitOp(MapScoresOp op) {
     Value factor = splat(scale);
     forColumns(to.cols, {}, [&](Value c, Value, ValueRange) -> SmallVector<Value> {
       Value scores = arith::MulFOp::create(b, load(source, {r, c}), factor);
-      Value keys = iota(arith::AddIOp::create(b, firstKey, c));
+      Value keys = inside(iota(arith::AddIOp::create(b, firstKey, c)), op.getSeqLenKv());
       store(mapVector(op, scores, row, keys, varying), to.memref, {r, c});
       return {};
     });

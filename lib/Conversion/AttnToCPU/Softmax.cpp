@@ -172,20 +172,41 @@ LogicalResult KernelEmitter::emitOp(SoftmaxApplyOp op) {
   return success();
 }
 
+/// x + y as (sum, what its rounding left out), also where the sum is infinite: then 0.
+/// (The sum of two numbers is exact in two parts: Knuth, The Art of Computer Programming 2.)
+std::pair<Value, Value> KernelEmitter::twoSum(Value x, Value y) {
+  auto add = [&](Value a, Value c) -> Value { return arith::AddFOp::create(b, a, c); };
+  auto sub = [&](Value a, Value c) -> Value { return arith::SubFOp::create(b, a, c); };
+  Value sum = add(x, y), fromY = sub(sum, x);
+  Value tail = add(sub(x, sub(sum, fromY)), sub(y, fromY));
+  Value isFinite = equals(sub(sum, sum), 0.0f);
+  return {sum, arith::SelectOp::create(b, isFinite, tail, splat(0.0f))};
+}
+
 LogicalResult KernelEmitter::emitOp(FinalizeOp op) {
   SmallVector<TileBuffer, 2> acc = buffersOf(op.getAcc());
   SmallVector<TileBuffer, 2> state = buffersOf(op.getState());
   TileBuffer out = reuse(op.getAccMutable(), acc).front();
-  TileBuffer lse = allocateFor(op.getLse().getType()).front();
+  TileBuffer lse = allocateFor(op.getLse().getType()).front(), tail;
+  if (op.getLseTail())
+    tail = allocateFor(op.getLseTail().getType()).front();
   Value scale = splat(mapping.lookupOrDefault(op.getScale()));
 
   // lse = m scale + ln(l), -inf for rows without keys
   forColumns(lse.cols, {}, [&](Value col, Value, ValueRange) -> SmallVector<Value> {
     Value m = load(state[0].memref, col), l = load(state[1].memref, col);
     Value scaled = arith::MulFOp::create(b, m, scale);
-    Value value = arith::AddFOp::create(b, scaled, math::LogOp::create(b, l));
-    value = arith::SelectOp::create(b, equals(l, 0.0f), splat(kMinusInf), value);
-    store(value, lse.memref, col);
+    Value isEmpty = equals(l, 0.0f);
+    auto [sum, rest] = twoSum(scaled, math::LogOp::create(b, l));
+    store(arith::SelectOp::create(b, isEmpty, splat(kMinusInf), sum), lse.memref, col);
+    if (!tail.memref)
+      return {};
+    // What the product's rounding left out belongs to the tail too.
+    Value error = math::FmaOp::create(b, m, scale, arith::NegFOp::create(b, scaled));
+    Value isFinite = equals(arith::SubFOp::create(b, error, error), 0.0f);
+    error = arith::SelectOp::create(b, isFinite, error, splat(0.0f));
+    rest = arith::AddFOp::create(b, rest, error);
+    store(arith::SelectOp::create(b, isEmpty, splat(0.0f), rest), tail.memref, col);
     return {};
   });
   // out = acc / l, 0 for rows without keys
@@ -201,6 +222,8 @@ LogicalResult KernelEmitter::emitOp(FinalizeOp op) {
   });
   bind(op.getOut(), out);
   bind(op.getLse(), lse);
+  if (tail.memref)
+    bind(op.getLseTail(), tail);
   return success();
 }
 
@@ -209,20 +232,44 @@ LogicalResult KernelEmitter::emitOp(MergeOp op) {
   SmallVector<TileBuffer, 2> lseA = buffersOf(op.getLseA()), lseB = buffersOf(op.getLseB());
   TileBuffer o = reuse(op.getOAMutable(), oA).front();
   TileBuffer lse = reuse(op.getLseAMutable(), lseA).front();
+  TileBuffer tailA, tailB, tail;
+  if (op.getTail()) {
+    SmallVector<TileBuffer, 2> buffers = buffersOf(op.getTails()[0]);
+    tailA = buffers.front();
+    tailB = bufferOf(op.getTails()[1]);
+    tail = reuse(op.getTailsMutable()[0], buffers).front();
+  }
   Value weightsA = allocate(padded(lse.cols)), weightsB = allocate(padded(lse.cols));
 
-  // w_x = exp(lse_x - m) / sum, lse = m + ln(sum); an empty side has weight 0 and the other
-  // one's lse is returned as it is.
+  // w_x = exp(lse_x - m) / sum, lse = m + ln(sum), m the larger lse; an empty side has weight
+  // 0 and the other one's lse is returned as it is.
   forColumns(lse.cols, {}, [&](Value col, Value, ValueRange) -> SmallVector<Value> {
+    auto select = [&](Value condition, Value yes, Value no) -> Value {
+      return arith::SelectOp::create(b, condition, yes, no);
+    };
     Value a = load(lseA[0].memref, col), c = load(lseB[0].memref, col);
-    Value m = finiteOrZero(max(a, c)), one = splat(1.0f);
-    Value expA = probability(a, m, one), expB = probability(c, m, one);
-    Value sum = arith::AddFOp::create(b, expA, expB);
-    Value merged = arith::AddFOp::create(b, m, math::LogOp::create(b, sum));
+    Value zero = splat(0.0f), one = splat(1.0f);
+    Value restA = tail.memref ? load(tailA.memref, col) : zero;
+    Value restB = tail.memref ? load(tailB.memref, col) : zero;
     Value isEmptyA = equals(a, kMinusInf), isEmptyB = equals(c, kMinusInf);
-    merged = arith::SelectOp::create(b, isEmptyB, a, merged);
-    merged = arith::SelectOp::create(b, isEmptyA, c, merged);
-    store(merged, lse.memref, col);
+    // The tails count where the difference of the f32 parts is small, which then is exact.
+    Value difference = arith::AddFOp::create(b, arith::SubFOp::create(b, a, c),
+                                             arith::SubFOp::create(b, restA, restB));
+    auto isBelow = [&](Value x, Value y) -> Value {
+      return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
+    };
+    Value isLowA = isBelow(difference, zero), isLowB = isBelow(zero, difference);
+    Value expA = math::ExpOp::create(b, select(isLowA, difference, zero));
+    Value expB = math::ExpOp::create(b, select(isLowB, arith::NegFOp::create(b, difference), zero));
+    expA = select(isEmptyA, zero, expA);
+    expB = select(isEmptyB, zero, expB);
+    Value sum = arith::AddFOp::create(b, expA, expB);
+    Value grown =
+        arith::AddFOp::create(b, math::LogOp::create(b, sum), select(isLowA, restB, restA));
+    auto [merged, rest] = twoSum(select(isLowA, c, a), grown);
+    store(select(isEmptyA, c, select(isEmptyB, a, merged)), lse.memref, col);
+    if (tail.memref)
+      store(select(isEmptyA, restB, select(isEmptyB, restA, rest)), tail.memref, col);
     Value isSum = equals(sum, 0.0f);
     Value divisor = arith::SelectOp::create(b, isSum, one, sum);
     store(arith::DivFOp::create(b, expA, divisor), weightsA, col);
@@ -248,5 +295,7 @@ LogicalResult KernelEmitter::emitOp(MergeOp op) {
   });
   bind(op.getO(), o);
   bind(op.getLse(), lse);
+  if (tail.memref)
+    bind(op.getTail(), tail);
   return success();
 }

@@ -239,6 +239,7 @@ private:
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
     populateSoftmaxPatterns(converter, patterns, softmaxStyle(schedule));
+    populateMergePatterns(converter, patterns);
     populateScorePatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1, !hasRoles);
     switch (schedule.getInstruction()) {

@@ -9,6 +9,7 @@
 // CHECK:         %[[S:.+]] = arith.mulf %{{.+}}, %[[FACTOR]] : vector<8xf32>
 // CHECK:         %[[J:.+]] = arith.addi %{{.+}}, %[[STEPS]] : vector<8xindex>
 // CHECK:         %[[CAPPED:.+]] = math.tanh %{{.+}} : vector<8xf32>
+// CHECK-NOT:     arith.minsi
 // CHECK:         arith.index_cast %{{.+}} : vector<8xindex> to vector<8xi32>
 // CHECK:         arith.sitofp %{{.+}} : vector<8xi32> to vector<8xf32>
 // CHECK:         %[[SLOPE:.+]] = memref.load %[[SLOPES]]
@@ -17,7 +18,7 @@ func.func @alibi(%m: memref<?x?x2x8xf32>, %slopes: memref<2xf32>, %scale: f32, %
   %c0 = arith.constant 0 : index
   scf.forall (%b, %h) in (3, 2) {
     %s = attn.load_tile %m[%b, %c0, %h] : memref<?x?x2x8xf32> -> <4x8xf32>
-    %t = attn.map_scores %s rows(%i0) keys(%j0) scale(%scale) : <4x8xf32> {
+    %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%j0, %j0) scale(%scale) : <4x8xf32> {
     ^bb0(%x: f32, %i: index, %j: index):
       %c = attn.softcap %x, 5.0e+01
       %d = arith.subi %i, %j : index
@@ -35,25 +36,80 @@ func.func @alibi(%m: memref<?x?x2x8xf32>, %slopes: memref<2xf32>, %scale: f32, %
 
 // -----
 
-// A region that looks something up for each key runs on one score at a time.
+// A region that looks something up for each key runs on one score at a time, and on no key after
+// the last.
 
 // CHECK-LABEL: func.func @lookup(
-// CHECK-SAME:    %{{[^:]+}}: memref<?x?x2x8xf32>, %[[BIAS:[^:]+]]: memref<?xf32>
+// CHECK-SAME:    %{{[^:]+}}: memref<?x?x2x8xf32>, %[[BIAS:[^:]+]]: memref<?xf32>, %{{[^:]+}}: f32
+// CHECK-SAME:    %{{[^:]+}}: index, %{{[^:]+}}: index, %{{[^:]+}}: index, %[[SK:[^:]+]]: index
 // CHECK:         scf.for %[[R:.+]] = %c0 to %c4 step %c1 {
 // CHECK:           scf.for %[[C:.+]] = %c0 to %c8 step %c1 {
 // CHECK:             %[[S:.+]] = memref.load %[[TILE:.+]][%[[R]], %[[C]]]
-// CHECK:             %[[KEY:.+]] = arith.addi %{{.+}}, %[[C]]
+// CHECK:             %[[COLUMN:.+]] = arith.addi %{{.+}}, %[[C]]
+// CHECK:             %[[LAST:.+]] = arith.subi %[[SK]], %c1
+// CHECK:             %[[KEY:.+]] = arith.minsi %[[COLUMN]], %[[LAST]]
 // CHECK:             %[[B:.+]] = memref.load %[[BIAS]][%[[KEY]]]
 // CHECK:             arith.addf %{{.+}}, %[[B]] : f32
 // CHECK:             memref.store %{{.+}}, %[[TILE]][%[[R]], %[[C]]]
-func.func @lookup(%m: memref<?x?x2x8xf32>, %bias: memref<?xf32>, %scale: f32, %i0: index, %j0: index) attributes {attn.kernel} {
+func.func @lookup(%m: memref<?x?x2x8xf32>, %bias: memref<?xf32>, %scale: f32, %i0: index, %j0: index, %sq: index, %sk: index) attributes {attn.kernel} {
   %c0 = arith.constant 0 : index
   scf.forall (%b, %h) in (3, 2) {
     %s = attn.load_tile %m[%b, %c0, %h] : memref<?x?x2x8xf32> -> <4x8xf32>
-    %t = attn.map_scores %s rows(%i0) keys(%j0) scale(%scale) : <4x8xf32> {
+    %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%sq, %sk) scale(%scale) : <4x8xf32> {
     ^bb0(%x: f32, %i: index, %j: index):
       %e = memref.load %bias[%j] : memref<?xf32>
       %y = arith.addf %x, %e : f32
+      attn.yield %y : f32
+    }
+    attn.store_tile %t, %m[%b, %c0, %h] : <4x8xf32>, memref<?x?x2x8xf32>
+  }
+  return
+}
+
+// -----
+
+// A lookup by the row leaves the row on vectors; the row is at most the last one.
+
+// CHECK-LABEL: func.func @row_lookup(
+// CHECK-SAME:    %{{[^:]+}}: memref<?x?x2x8xf32>, %[[BIAS:[^:]+]]: memref<?xf32>, %{{[^:]+}}: f32
+// CHECK-SAME:    %{{[^:]+}}: index, %{{[^:]+}}: index, %[[SQ:[^:]+]]: index
+// CHECK:         %[[LAST:.+]] = arith.subi %[[SQ]], %c1
+// CHECK:         %[[ROW:.+]] = arith.minsi %{{.+}}, %[[LAST]]
+// CHECK:         %[[B:.+]] = memref.load %[[BIAS]][%[[ROW]]]
+// CHECK:         vector.broadcast %[[B]] : f32 to vector<8xf32>
+func.func @row_lookup(%m: memref<?x?x2x8xf32>, %bias: memref<?xf32>, %scale: f32, %i0: index, %j0: index, %sq: index, %sk: index) attributes {attn.kernel} {
+  %c0 = arith.constant 0 : index
+  scf.forall (%b, %h) in (3, 2) {
+    %s = attn.load_tile %m[%b, %c0, %h] : memref<?x?x2x8xf32> -> <4x8xf32>
+    %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%sq, %sk) scale(%scale) : <4x8xf32> {
+    ^bb0(%x: f32, %i: index, %j: index):
+      %e = memref.load %bias[%i] : memref<?xf32>
+      %y = arith.addf %x, %e : f32
+      attn.yield %y : f32
+    }
+    attn.store_tile %t, %m[%b, %c0, %h] : <4x8xf32>, memref<?x?x2x8xf32>
+  }
+  return
+}
+
+// -----
+
+// Division by a position may fault past the end as well: vectors of keys end at the last one.
+
+// CHECK-LABEL: func.func @division(
+// CHECK:         %[[KEYS:.+]] = arith.minsi %{{.+}}, %{{.+}} : vector<8xindex>
+// CHECK:         arith.divsi %{{.+}}, %{{.+}} : vector<8xindex>
+func.func @division(%m: memref<?x?x2x8xf32>, %scale: f32, %i0: index, %j0: index, %sq: index, %sk: index) attributes {attn.kernel} {
+  %c0 = arith.constant 0 : index
+  scf.forall (%b, %h) in (3, 2) {
+    %s = attn.load_tile %m[%b, %c0, %h] : memref<?x?x2x8xf32> -> <4x8xf32>
+    %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%sq, %sk) scale(%scale) : <4x8xf32> {
+    ^bb0(%x: f32, %i: index, %j: index):
+      %left = arith.subi %sk, %j : index
+      %q = arith.divsi %sk, %left : index
+      %n = arith.index_cast %q : index to i32
+      %f = arith.sitofp %n : i32 to f32
+      %y = arith.addf %x, %f : f32
       attn.yield %y : f32
     }
     attn.store_tile %t, %m[%b, %c0, %h] : <4x8xf32>, memref<?x?x2x8xf32>
@@ -130,7 +186,7 @@ func.func @nested(%m: memref<?x?x2x8xf32>, %scale: f32, %i0: index, %j0: index) 
   %c0 = arith.constant 0 : index
   scf.forall (%b, %h) in (3, 2) {
     %s = attn.load_tile %m[%b, %c0, %h] : memref<?x?x2x8xf32> -> <4x8xf32>
-    %t = attn.map_scores %s rows(%i0) keys(%j0) scale(%scale) : <4x8xf32> {
+    %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%j0, %j0) scale(%scale) : <4x8xf32> {
     ^bb0(%x: f32, %i: index, %j: index):
       %is = arith.cmpi slt, %j, %i : index
       %y = scf.if %is -> f32 {

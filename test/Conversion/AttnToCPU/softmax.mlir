@@ -124,3 +124,34 @@ func.func @merge(%m: memref<?x?x2x8xf32>, %n: memref<?x?x2x8xf32>, %l: memref<?x
   }
   return
 }
+
+// -----
+
+// With tails a product is exact in two parts, and so is each sum of an LSE and something small.
+
+// CHECK-LABEL: func.func @tails(
+// CHECK-SAME:    %{{[^:]+}}: memref<?x?x2x8xf32>, %{{[^:]+}}: memref<?x2x?xf32>, %[[SCALE:[^:]+]]: f32
+// CHECK:         %[[FACTOR:.+]] = vector.broadcast %[[SCALE]]
+// CHECK:         %[[PRODUCT:.+]] = arith.mulf %[[M:.+]], %[[FACTOR]]
+// CHECK:         %[[LN:.+]] = math.log
+// CHECK:         %[[LSE:.+]] = arith.addf %[[PRODUCT]], %[[LN]]
+// CHECK:         arith.subf %[[LSE]], %[[PRODUCT]]
+// CHECK:         %[[NEGATED:.+]] = arith.negf %[[PRODUCT]]
+// CHECK:         math.fma %[[M]], %[[FACTOR]], %[[NEGATED]]
+// CHECK:         math.exp
+// CHECK:         %[[SUM:.+]] = math.log
+// CHECK:         arith.addf %[[SUM]], %{{.+}}
+func.func @tails(%m: memref<?x?x2x8xf32>, %lse: memref<?x2x?xf32>, %scale: f32) attributes {attn.kernel} {
+  %c0 = arith.constant 0 : index
+  scf.forall (%b, %h) in (3, 2) {
+    %acc = attn.load_tile %m[%b, %c0, %h] : memref<?x?x2x8xf32> -> <4x8xf32>
+    %la = attn.load_tile %lse[%b, %c0, %h] : memref<?x2x?xf32> -> <4xf32>
+    %st = attn.softmax_init : <4>
+    %o, %l, %t = attn.finalize %acc, %st scale(%scale) : <4x8xf32>, <4> -> <4x8xf32>, <4xf32>, !attn.tile<4xf32>
+    %r, %lr, %tr = attn.merge %acc, %la with %o, %l tails(%t, %la : !attn.tile<4xf32>, !attn.tile<4xf32>) : <4x8xf32>, <4xf32>, !attn.tile<4xf32>
+    attn.store_tile %r, %m[%b, %c0, %h] : <4x8xf32>, memref<?x?x2x8xf32>
+    attn.store_tile %lr, %lse[%b, %c0, %h] : <4xf32>, memref<?x2x?xf32>
+    attn.store_tile %tr, %lse[%b, %c0, %h] : <4xf32>, memref<?x2x?xf32>
+  }
+  return
+}

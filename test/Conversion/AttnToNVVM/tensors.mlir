@@ -92,3 +92,27 @@ func.func @finalize_keys(%n: index, %c: f32) {
   } {attn.schedule = #attn.schedule<warps = 2, q_tile = 16, warp_split = keys>, attn.smem_bytes = 4096 : i64}
   return
 }
+
+// -----
+
+// A merge weighs by the difference of the LSEs, tails and all; nothing is scaled before it is
+// subtracted.
+// CHECK-LABEL: func.func @merge_tails
+// CHECK: %[[LSES:.+]] = arith.subf
+// CHECK: %[[TAILS:.+]] = arith.subf
+// CHECK: %[[DIFFERENCE:.+]] = arith.addf %[[LSES]], %[[TAILS]]
+// CHECK: %[[POWER:.+]] = arith.mulf %[[DIFFERENCE]]
+// CHECK: nvvm.{{.*}}ex2{{.*}}%[[POWER]]
+// CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
+!o = !attn.tile<16x16xf32, #attn.fragment<acc, warps = 1, split = rows>>
+!l = !attn.tile<16xf32, #attn.fragment<acc, warps = 1, split = rows>>
+func.func @merge_tails(%n: index, %i: index, %o: memref<?x?x8x16xf32>, %lse: memref<?x8x?xf32>, %tail: memref<?x8x?xf32>) {
+  scf.forall (%b) in (%n) {
+    %t = attn.load_tile %o[%b, %i, %b] : memref<?x?x8x16xf32> -> !o
+    %l = attn.load_tile %lse[%b, %i, %b] pad(0xFF800000) : memref<?x8x?xf32> -> !l
+    %r = attn.load_tile %tail[%b, %i, %b] : memref<?x8x?xf32> -> !l
+    %to, %tl, %tt = attn.merge %t, %l with %t, %r tails(%r, %l : !l, !l) : !o, !l, !l
+    attn.store_tile %tt, %tail[%b, %i, %b] : !l, memref<?x8x?xf32>
+  } {attn.alignment = 16 : i64, attn.schedule = #attn.schedule<warps = 1, q_tile = 16>, attn.smem_bytes = 0 : i64}
+  return
+}

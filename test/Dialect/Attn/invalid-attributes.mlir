@@ -63,14 +63,12 @@ func.func private @f() attributes {a = #attn.causal<bottom_left>}
 
 // -----
 
-// expected-error@+2 {{expected attribute value}}
-// expected-error@+1 {{failed to parse Attn_AllOfMask parameter 'masks'}}
+// expected-error@+1 {{expected at least one mask in the composition}}
 func.func private @f() attributes {a = #attn.all_of<>}
 
 // -----
 
-// expected-error@+2 {{expected attribute value}}
-// expected-error@+1 {{failed to parse Attn_AnyOfMask parameter 'masks'}}
+// expected-error@+1 {{expected at least one mask in the composition}}
 func.func private @f() attributes {a = #attn.any_of<>}
 
 // -----
@@ -85,14 +83,12 @@ func.func private @f() attributes {a = #attn.any_of<#attn.dense>}
 
 // -----
 
-// expected-error@+2 {{expected a mask attribute, got "x"}}
-// expected-error@+1 {{failed to parse Attn_AnyOfMask parameter 'masks'}}
+// expected-error@+1 {{expected a mask attribute, got "x"}}
 func.func private @f() attributes {a = #attn.any_of<#attn.all_of<"x">>}
 
 // -----
 
-// expected-error@+2 {{expected a left window bound >= -1, got -5}}
-// expected-error@+1 {{failed to parse Attn_AllOfMask parameter 'masks'}}
+// expected-error@+1 {{expected a left window bound >= -1, got -5}}
 func.func private @f() attributes {a = #attn.all_of<#attn.none, #attn.window<-5, 0>>}
 
 // -----
@@ -248,3 +244,8 @@ func.func private @f() attributes {a = #attn.schedule<instruction = best>}
 // expected-error@+2 {{expected one of [linear, longest_first]}}
 // expected-error@+1 {{failed to parse Attn_Schedule parameter 'order'}}
 func.func private @f() attributes {a = #attn.schedule<order = best>}
+
+// -----
+
+// expected-error@+1 {{expected masks composed at most 32 levels deep; write all_of of all_of, and any_of of any_of, as one composition}}
+func.func private @f() attributes {a = #attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.all_of<#attn.none>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>}

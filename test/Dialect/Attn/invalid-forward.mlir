@@ -763,3 +763,43 @@ func.func @c11_element_type(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>,
                outs(%o, %lse : memref<4x?x?x8x64xf16>, memref<4x?x8x?xf32>) scale(%scale) schedule(<split_kv = 4>)
   return
 }
+
+// -----
+
+func.func @c12_none(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %l: memref<?x8x?xf32>,
+                  %t: memref<?x8x?xf32>, %scale: f32) {
+  // expected-error@+1 {{C12: expected lse_tail together with an lse, got none}}
+  attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
+               outs(%o : memref<?x?x8x64xf16>) lse_tail(%t : memref<?x8x?xf32>) scale(%scale)
+  return
+}
+
+// -----
+
+func.func @c12_type(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %l: memref<?x8x?xf32>,
+                  %t: memref<?x8x?xf16>, %scale: f32) {
+  // expected-error@+1 {{C12: expected lse_tail to have element type f32, got 'f16'}}
+  attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
+               outs(%o, %l : memref<?x?x8x64xf16>, memref<?x8x?xf32>) lse_tail(%t : memref<?x8x?xf16>) scale(%scale)
+  return
+}
+
+// -----
+
+func.func @c12_rank(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %l: memref<?x8x?xf32>,
+                  %t: memref<?x8xf32>, %scale: f32) {
+  // expected-error@+1 {{C12: expected lse_tail to be a memref of rank 3, got 'memref<?x8xf32>'}}
+  attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
+               outs(%o, %l : memref<?x?x8x64xf16>, memref<?x8x?xf32>) lse_tail(%t : memref<?x8xf32>) scale(%scale)
+  return
+}
+
+// -----
+
+func.func @c12_size(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %l: memref<?x8x?xf32>,
+                  %t: memref<?x4x?xf32>, %scale: f32) {
+  // expected-error@+1 {{C12: expected lse and lse_tail to agree in sizes, got 8 and 4}}
+  attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
+               outs(%o, %l : memref<?x?x8x64xf16>, memref<?x8x?xf32>) lse_tail(%t : memref<?x4x?xf32>) scale(%scale)
+  return
+}

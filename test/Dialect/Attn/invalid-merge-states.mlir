@@ -320,3 +320,13 @@ func.func @c4_memory_space(%po: memref<4x?x?x8x64xf32>, %pl: memref<4x?x8x?xf32,
                     outs(%o, %lse : memref<?x?x8x64xbf16>, memref<?x8x?xf32>)
   return
 }
+
+// -----
+
+func.func @c5_tail_parts(%po: memref<4x?x?x8x64xf32>, %pl: memref<4x?x8x?xf32>,
+                         %pt: memref<3x?x8x?xf32>, %o: memref<?x?x8x64xbf16>) {
+  // expected-error@+1 {{C5: expected partial_lse and partial_tail to agree in sizes, got 4 and 3}}
+  attn.merge_states ins(%po, %pl : memref<4x?x?x8x64xf32>, memref<4x?x8x?xf32>)
+                    partial_tail(%pt : memref<3x?x8x?xf32>) outs(%o : memref<?x?x8x64xbf16>)
+  return
+}

@@ -152,7 +152,7 @@ func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %o: memref<?x?x
 func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %o: memref<?x?x8x64xf16>, %m: memref<8xf32>,
              %scale: f32, %n: index) {
   // expected-error@+1 {{region #0 ('score') failed to verify constraint: region with at most 1 blocks}}
-  "attn.forward"(%q, %k, %k, %o, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}> ({
+  "attn.forward"(%q, %k, %k, %o, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0>}> ({
   ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
     attn.yield %s : f32
   ^bb1:
@@ -179,7 +179,7 @@ func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %o: memref<?x?x
 // attn.map_scores.
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
   // expected-error@+1 {{C1: expected scores to be a rank-2 f32 tile, got '!attn.tile<64x32xf16>'}}
-  %r = attn.map_scores %u rows(%i) keys(%i) scale(%x) : !attn.tile<64x32xf16> {
+  %r = attn.map_scores %u rows(%i) keys(%i) lengths(%i, %i) scale(%x) : !attn.tile<64x32xf16> {
   ^bb0(%a: f32, %b: index, %c: index):
     attn.yield %a : f32
   }
@@ -190,7 +190,7 @@ func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.til
 
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
   // expected-error@+1 {{C1: expected scores to be a rank-2 f32 tile, got '!attn.tile<64xf32>'}}
-  %r = attn.map_scores %v rows(%i) keys(%i) scale(%x) : !attn.tile<64xf32> {
+  %r = attn.map_scores %v rows(%i) keys(%i) lengths(%i, %i) scale(%x) : !attn.tile<64xf32> {
   ^bb0(%a: f32, %b: index, %c: index):
     attn.yield %a : f32
   }
@@ -201,7 +201,7 @@ func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.til
 
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
   // expected-error@+1 {{C2: expected a score region of (f32, index, index), got ('f32', 'index')}}
-  %r = attn.map_scores %t rows(%i) keys(%i) scale(%x) : !attn.tile<64x32xf32> {
+  %r = attn.map_scores %t rows(%i) keys(%i) lengths(%i, %i) scale(%x) : !attn.tile<64x32xf32> {
   ^bb0(%a: f32, %b: index):
     attn.yield %a : f32
   }
@@ -212,7 +212,7 @@ func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.til
 
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
   // expected-error@+1 {{C2: expected a score region of (f32, index, index), got ('f16', 'index', 'index')}}
-  %r = attn.map_scores %t rows(%i) keys(%i) scale(%x) : !attn.tile<64x32xf32> {
+  %r = attn.map_scores %t rows(%i) keys(%i) lengths(%i, %i) scale(%x) : !attn.tile<64x32xf32> {
   ^bb0(%a: f16, %b: index, %c: index):
     attn.yield %x : f32
   }
@@ -223,7 +223,7 @@ func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.til
 
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
   // expected-error@+1 {{region #0 ('body') failed to verify constraint: region with 1 blocks}}
-  %r = attn.map_scores %t rows(%i) keys(%i) scale(%x) : !attn.tile<64x32xf32> {
+  %r = attn.map_scores %t rows(%i) keys(%i) lengths(%i, %i) scale(%x) : !attn.tile<64x32xf32> {
   }
   return
 }
@@ -232,7 +232,7 @@ func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.til
 
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
   // expected-error@+1 {{region #0 ('body') failed to verify constraint: region with 1 blocks}}
-  %r = "attn.map_scores"(%t, %i, %i, %x) ({}) : (!attn.tile<64x32xf32>, index, index, f32) -> !attn.tile<64x32xf32>
+  %r = "attn.map_scores"(%t, %i, %i, %i, %i, %x) ({}) : (!attn.tile<64x32xf32>, index, index, index, index, f32) -> !attn.tile<64x32xf32>
   return
 }
 
@@ -240,7 +240,7 @@ func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.til
 
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
   // expected-error@+1 {{C2: expected the ops of the score region to write no memory}}
-  %r = attn.map_scores %t rows(%i) keys(%i) scale(%x) : !attn.tile<64x32xf32> {
+  %r = attn.map_scores %t rows(%i) keys(%i) lengths(%i, %i) scale(%x) : !attn.tile<64x32xf32> {
   ^bb0(%a: f32, %b: index, %c: index):
     // expected-note@+1 {{'memref.store' may write memory}}
     memref.store %a, %m[%b] : memref<8xf32>
@@ -253,7 +253,7 @@ func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.til
 
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
   // expected-error@+1 {{C2: expected the ops of the score region to work on scalars}}
-  %r = attn.map_scores %t rows(%i) keys(%i) scale(%x) : !attn.tile<64x32xf32> {
+  %r = attn.map_scores %t rows(%i) keys(%i) lengths(%i, %i) scale(%x) : !attn.tile<64x32xf32> {
   ^bb0(%a: f32, %b: index, %c: index):
     // expected-note@+1 {{'attn.fill' gives '!attn.tile<64xf32>'}}
     %w = attn.fill 0.0 : !attn.tile<64xf32>
@@ -265,7 +265,7 @@ func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.til
 // -----
 
 func.func @f(%t: !attn.tile<64x32xf32>, %u: !attn.tile<64x32xf16>, %v: !attn.tile<64xf32>, %m: memref<8xf32>, %i: index, %x: f32) {
-  %r = attn.map_scores %t rows(%i) keys(%i) scale(%x) : !attn.tile<64x32xf32> {
+  %r = attn.map_scores %t rows(%i) keys(%i) lengths(%i, %i) scale(%x) : !attn.tile<64x32xf32> {
   ^bb0(%a: f32, %b: index, %c: index):
     // expected-error@+1 {{'attn.alibi' op C2: expected to stand in the score region of an attn.forward}}
     %d = attn.alibi %a, %m[%b], %b, %c : memref<8xf32>

@@ -398,3 +398,35 @@ func.func @f(%o: !attn.tile<64x8xf32>, %l: !attn.tile<32xf32>) {
   %r, %s = attn.merge %o, %l with %o, %l : !attn.tile<64x8xf32>, !attn.tile<32xf32>
   return
 }
+
+// -----
+
+func.func @f(%o: !attn.tile<64x8xf32>, %m: !attn.softmax_state<64>, %x: f32) {
+  // expected-error@+1 {{C1: expected lse_tail to be a rank-1 f32 tile of 64 rows, got '!attn.tile<32xf32>'}}
+  %r, %l, %t = attn.finalize %o, %m scale(%x) : !attn.tile<64x8xf32>, !attn.softmax_state<64> -> !attn.tile<64x8xf32>, !attn.tile<64xf32>, !attn.tile<32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%o: !attn.tile<64x8xf32>, %l: !attn.tile<64xf32>) {
+  // expected-error@+1 {{C2: expected two tails and one among the results, or none, got 1 and 1}}
+  %r, %s, %t = attn.merge %o, %l with %o, %l tails(%l : !attn.tile<64xf32>) : !attn.tile<64x8xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%o: !attn.tile<64x8xf32>, %l: !attn.tile<64xf32>) {
+  // expected-error@+1 {{C2: expected two tails and one among the results, or none, got 2 and 0}}
+  %r, %s = attn.merge %o, %l with %o, %l tails(%l, %l : !attn.tile<64xf32>, !attn.tile<64xf32>) : !attn.tile<64x8xf32>, !attn.tile<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%o: !attn.tile<64x8xf32>, %l: !attn.tile<64xf32>, %m: !attn.tile<32xf32>) {
+  // expected-error@+1 {{C2: expected tails of the type of lse, '!attn.tile<64xf32>', got '!attn.tile<32xf32>'}}
+  %r, %s, %t = attn.merge %o, %l with %o, %l tails(%l, %m : !attn.tile<64xf32>, !attn.tile<32xf32>) : !attn.tile<64x8xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
+  return
+}

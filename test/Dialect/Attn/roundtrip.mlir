@@ -162,10 +162,10 @@ func.func @tile_products(%q: !attn.tile<128x64xf16>, %k: !attn.tile<32x64xf16>,
 // CHECK-LABEL: func @scores
 func.func @scores(%s: !attn.tile<64x32xf32>, %i0: index, %j0: index, %sq: index, %sk: index,
                   %scale: f32) {
-  // CHECK: %[[MAPPED:.*]] = attn.map_scores %{{.*}} rows(%{{.*}}) keys(%{{.*}}) scale(%{{.*}}) : <64x32xf32> {
+  // CHECK: %[[MAPPED:.*]] = attn.map_scores %{{.*}} rows(%{{.*}}) keys(%{{.*}}) lengths(%{{.*}}, %{{.*}}) scale(%{{.*}}) : <64x32xf32> {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
   // CHECK-NEXT: attn.softcap %[[X]], 3.000000e+01
-  %t = attn.map_scores %s rows(%i0) keys(%j0) scale(%scale) : !attn.tile<64x32xf32> {
+  %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%j0, %j0) scale(%scale) : !attn.tile<64x32xf32> {
   ^bb0(%x: f32, %i: index, %j: index):
     %y = attn.softcap %x, 3.0e+01
     attn.yield %y : f32
@@ -199,6 +199,12 @@ func.func @softmax(%s: !attn.tile<64x32xf32>, %o: !attn.tile<64x16xf32>, %scale:
      : !attn.tile<64x16xf32>, !attn.softmax_state<64> -> !attn.tile<64x16xf32>, !attn.tile<64xf32>
   // CHECK: attn.merge %{{.*}}, %{{.*}} with %{{.*}}, %{{.*}} : <64x16xf32>, <64xf32>
   %7, %8 = attn.merge %5, %alpha with %6, %lse : !attn.tile<64x16xf32>, !attn.tile<64xf32>
+  // CHECK: %{{.*}}, %[[L:.*]], %[[T:.*]] = attn.finalize %{{.*}} : <64x16xf32>, <64> -> <64x16xf32>, <64xf32>, !attn.tile<64xf32>
+  %9, %l, %t = attn.finalize %5, %3 scale(%scale)
+     : !attn.tile<64x16xf32>, !attn.softmax_state<64> -> !attn.tile<64x16xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
+  // CHECK: attn.merge %{{.*}}, %[[L]] with %{{.*}}, %[[L]] tails(%[[T]], %[[T]] : !attn.tile<64xf32>, !attn.tile<64xf32>) : <64x16xf32>, <64xf32>, !attn.tile<64xf32>
+  %10, %11, %12 = attn.merge %9, %l with %9, %l tails(%t, %t : !attn.tile<64xf32>, !attn.tile<64xf32>)
+     : !attn.tile<64x16xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
   return
 }
 
@@ -238,5 +244,18 @@ func.func @marks(%n: index) {
   } {attn.alignment = 16 : i64, attn.schedule = #attn.schedule<>, attn.smem_bytes = 1024 : i64}
   scf.for %j = %c0 to %n step %c64 {
   } {attn.kv_pass = 0 : i64, attn.mask_class = "masked"}
+  return
+}
+
+// CHECK-LABEL: func @tails
+func.func @tails(%q: memref<?x?x8x64xf16>, %po: memref<4x?x?x8x64xf32>, %pl: memref<4x?x8x?xf32>,
+                 %o: memref<?x?x8x64xbf16>, %scale: f32) {
+  // CHECK: attn.forward {{.*}} outs({{.*}}) lse_tail(%{{.*}} : memref<4x?x8x?xf32>) scale(
+  attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
+               outs(%po, %pl : memref<4x?x?x8x64xf32>, memref<4x?x8x?xf32>)
+               lse_tail(%pl : memref<4x?x8x?xf32>) scale(%scale) schedule(#attn.schedule<split_kv = 4>)
+  // CHECK: attn.merge_states ins({{.*}}) partial_tail(%{{.*}} : memref<4x?x8x?xf32>) outs(
+  attn.merge_states ins(%po, %pl : memref<4x?x?x8x64xf32>, memref<4x?x8x?xf32>)
+                    partial_tail(%pl : memref<4x?x8x?xf32>) outs(%o : memref<?x?x8x64xbf16>)
   return
 }

@@ -123,7 +123,7 @@ func.func private @f(!attn.tile<16x16xf32)
 module attributes {attn.x = #attrs} {}
 
 // -----
-// ERROR: size mismatch in attribute conversion: 3 vs 8
+// ERROR: size mismatch in attribute conversion: 3 vs 9
 func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
   "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1>}> ({})
      : (memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, f32) -> ()
@@ -131,9 +131,9 @@ func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
 }
 
 // -----
-// ERROR: operand count (5) does not match with the total size (8)
+// ERROR: operand count (5) does not match with the total size (9)
 func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
-  "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1>}> ({})
+  "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1>}> ({})
      : (memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, f32) -> ()
   return
 }
@@ -141,7 +141,7 @@ func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
 // -----
 // ERROR: operand #4 must be memref of any type values, but got 'f32'
 func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
-  "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0, 0, 0>}> ({})
+  "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0, 0, 0, 0>}> ({})
      : (memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, f32) -> ()
   return
 }
@@ -149,7 +149,7 @@ func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
 // -----
 // ERROR: region
 func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
-  "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}>
+  "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0>}>
      : (memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, f32) -> ()
   return
 }
@@ -157,7 +157,7 @@ func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
 // -----
 // ERROR: result
 func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
-  %r = "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}> ({})
+  %r = "attn.forward"(%q, %q, %q, %q, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0>}> ({})
      : (memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, f32) -> f32
   return
 }
@@ -165,7 +165,7 @@ func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
 // -----
 // ERROR: invalid properties
 func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
-  "attn.forward"(%q, %q, %q, %q, %scale) <{alignment = "16", operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}> ({})
+  "attn.forward"(%q, %q, %q, %q, %scale) <{alignment = "16", operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0>}> ({})
      : (memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, f32) -> ()
   return
 }
@@ -173,7 +173,7 @@ func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
 // -----
 // ERROR: invalid properties
 func.func @f(%q: memref<?x?x8x64xf16>, %scale: f32) {
-  "attn.forward"(%q, %q, %q, %q, %scale) <{schedule = #attn.none, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}> ({})
+  "attn.forward"(%q, %q, %q, %q, %scale) <{schedule = #attn.none, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0>}> ({})
      : (memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, f32) -> ()
   return
 }

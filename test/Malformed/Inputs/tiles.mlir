@@ -71,9 +71,19 @@ func.func @f(%n: index) {
 }
 
 // -----
-// ERROR: C2: expected a score region of (f32, index, index), got ('f32')
+// ERROR: expected 'lengths'
 func.func @f(%s: !attn.tile<64x64xf32>, %i: index, %scale: f32) {
   %t = attn.map_scores %s rows(%i) keys(%i) scale(%scale) : !attn.tile<64x64xf32> {
+  ^bb0(%x: f32, %r: index, %k: index):
+    attn.yield %x : f32
+  }
+  return
+}
+
+// -----
+// ERROR: C2: expected a score region of (f32, index, index), got ('f32')
+func.func @f(%s: !attn.tile<64x64xf32>, %i: index, %scale: f32) {
+  %t = attn.map_scores %s rows(%i) keys(%i) lengths(%i, %i) scale(%scale) : !attn.tile<64x64xf32> {
   ^bb0(%x: f32):
     attn.yield %x : f32
   }
@@ -83,7 +93,7 @@ func.func @f(%s: !attn.tile<64x64xf32>, %i: index, %scale: f32) {
 // -----
 // ERROR: empty block: expect at least a terminator
 func.func @f(%s: !attn.tile<64x64xf32>, %i: index, %scale: f32) {
-  %t = attn.map_scores %s rows(%i) keys(%i) scale(%scale) : !attn.tile<64x64xf32> {
+  %t = attn.map_scores %s rows(%i) keys(%i) lengths(%i, %i) scale(%scale) : !attn.tile<64x64xf32> {
   ^bb0(%x: f32, %r: index, %k: index):
   }
   return

@@ -8,9 +8,12 @@
 #include "attn/Compiler/Compiler.h"
 
 #include <gmock/gmock.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Path.h>
 #include <thread>
 
 using namespace attn;
+using llvm::StringRef;
 using testing::HasSubstr;
 
 namespace {
@@ -110,10 +113,10 @@ TEST(Compiler, SplitKeysTakeWorkspaces) {
       spec({"dtype=f16", "head_dim=64", "heads_q=6", "split_kv=3"}), rt::PayloadKind::Ptx);
   ASSERT_TRUE(artifact) << artifact.error().message;
   const rt::Manifest &manifest = artifact->manifest;
-  ASSERT_EQ(manifest.workspaces.size(), 2u);
+  ASSERT_EQ(manifest.workspaces.size(), 3u); // O, LSE and its tail
   EXPECT_EQ(manifest.workspaces[0].shape.size(), 5u);
   ASSERT_EQ(manifest.kernels.size(), 2u);
-  EXPECT_EQ(manifest.kernels[0].arguments.size(), manifest.arguments.size() + 2);
+  EXPECT_EQ(manifest.kernels[0].arguments.size(), manifest.arguments.size() + 3);
   EXPECT_TRUE(rt::validate(manifest));
 }
 
@@ -126,6 +129,122 @@ TEST(Compiler, CacheSavesTheSecondCompile) {
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->get(), second->get());
   EXPECT_EQ(metrics.counter(rt::metric::kCompiles).value(), 1u);
+}
+
+/// A compiler that counts, and a cache in a folder that goes away with it.
+struct CachedCompiler {
+  CachedCompiler() {
+    EXPECT_FALSE(llvm::sys::fs::createUniqueDirectory("attn-test", directory));
+    restart();
+  }
+  ~CachedCompiler() { llvm::sys::fs::remove_directories(directory); }
+
+  /// Forgets what is in memory.
+  void restart() {
+    rt::DiskCacheOptions disk;
+    disk.directory = directory.str().str();
+    disk.warn = [this](const std::string &message) { warnings.push_back(message); };
+    cache.emplace(std::make_unique<rt::DiskCache>(disk), metrics);
+  }
+
+  rt::LoadedArtifactPtr compile(const KernelSpec &spec, const std::string &target = "sm_80") {
+    remarks.clear();
+    auto compiler =
+        Compiler::create({.target = target,
+                          .remark = [this](const std::string &text) { remarks.push_back(text); },
+                          .metrics = &metrics});
+    auto artifact = compiler->compile(spec, rt::PayloadKind::Ptx, *cache);
+    EXPECT_TRUE(artifact) << artifact.error().message;
+    return *artifact;
+  }
+
+  uint64_t contexts() { return metrics.counter(kContextsMetric).value(); }
+
+  /// Files of one kind in the cache.
+  std::vector<std::string> files(StringRef suffix) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (llvm::sys::fs::recursive_directory_iterator it(directory, error), end; it != end && !error;
+         it.increment(error))
+      if (StringRef(it->path()).ends_with(suffix))
+        paths.push_back(it->path());
+    return paths;
+  }
+
+  llvm::SmallString<128> directory;
+  rt::Metrics metrics;
+  std::optional<rt::KernelCache> cache;
+  std::vector<std::string> warnings, remarks;
+};
+
+TEST(Compiler, HitsMakeNoContext) {
+  CachedCompiler cached;
+  rt::LoadedArtifactPtr first = cached.compile(plain());
+  EXPECT_EQ(cached.contexts(), 1u);
+  EXPECT_EQ(cached.compile(plain()), first); // From memory.
+  cached.restart();
+  rt::LoadedArtifactPtr second = cached.compile(plain()); // From disk.
+  EXPECT_EQ(second->origin(), rt::LoadedArtifact::Origin::Disk);
+  EXPECT_EQ(second->artifact(), first->artifact());
+  EXPECT_EQ(second->key(), keyOf(plain()));
+  EXPECT_EQ(cached.contexts(), 1u);
+  EXPECT_EQ(cached.files(".attn").size(), 1u);
+  EXPECT_EQ(cached.files(".alias").size(), 1u);
+  EXPECT_TRUE(cached.warnings.empty());
+}
+
+TEST(Compiler, EveryFieldOfASpecChangesTheAlias) {
+  CachedCompiler cached;
+  cached.compile(plain());
+  cached.compile(plain(), "sm_86");
+  size_t expected = 2;
+  for (const char *word :
+       {"phase=decode", "dtype=f16", "out=f32", "head_dim=32", "head_dim_v=32", "heads_q=8",
+        "heads_kv=2", "mask=none", "window_left=100", "softcap=30", "softcap=30.5", "alibi=true",
+        "lse=false", "alignment=8", "kv_tile=64", "stages=2", "warps=4", "order=linear"}) {
+    StringRef name = StringRef(word).split('=').first;
+    std::vector<std::string> words = {word};
+    for (const char *given : {"dtype=bf16", "head_dim=64", "heads_q=4", "mask=causal"})
+      if (StringRef(given).split('=').first != name)
+        words.push_back(given);
+    KernelSpec changed = spec(words);
+    EXPECT_EQ(cached.compile(changed)->key(), keyOf(changed)) << word;
+    EXPECT_EQ(cached.files(".alias").size(), ++expected) << word;
+  }
+}
+
+TEST(Compiler, WhatAnAliasNamesIsChecked) {
+  CachedCompiler cached;
+  std::string key = cached.compile(plain())->key();
+  std::string aliasPath = cached.files(".alias").front();
+  std::string forOther = cached.compile(plain(), "sm_86")->key();
+  // Well-formed, but of an artifact of another chip.
+  rt::DiskCacheOptions options;
+  options.directory = cached.directory.str().str();
+  std::string alias = llvm::sys::path::stem(aliasPath).str();
+  ASSERT_TRUE(rt::DiskCache(options).link(alias, {forOther, {}}));
+  cached.restart();
+  EXPECT_EQ(cached.compile(plain())->key(), key);
+  EXPECT_EQ(cached.contexts(), 3u);
+  cached.restart();
+  EXPECT_EQ(cached.compile(plain())->key(), key); // Repaired.
+  EXPECT_EQ(cached.contexts(), 3u);
+}
+
+TEST(Compiler, HitsRepeatTheRemarkOfTheGenericPath) {
+  CachedCompiler cached;
+  KernelSpec generic = spec({"dtype=f32", "head_dim=64", "heads_q=4"});
+  cached.compile(generic);
+  std::vector<std::string> remarks = cached.remarks;
+  ASSERT_EQ(remarks.size(), 1u);
+  EXPECT_THAT(remarks[0], HasSubstr("generic path"));
+  cached.compile(generic);
+  EXPECT_EQ(cached.remarks, remarks);
+  cached.restart();
+  cached.compile(generic);
+  EXPECT_EQ(cached.remarks, remarks);
+  EXPECT_EQ(cached.contexts(), 1u);
+  EXPECT_EQ(cached.metrics.counter("fallback." + remarks[0]).value(), 3u);
 }
 
 TEST(Compiler, TheGenericPathIsRemarkedAndCounted) {

@@ -50,12 +50,15 @@ std::string Problem::toMLIR() const {
       llvm::formatv("#attn.schedule<algorithm = {0}, q_tile = {1}, kv_tile = {2}, split_kv = {3}>",
                     algorithm, qTile, kvTile, splitKV);
   std::string text = llvm::formatv(
-      "func.func @attn(%q: {0}, %k: {1}, %v: {2}, %o: {3}, %lse: {4}, %po: {5}, %pl: {6}, "
-      "%slopes: {7}, %scale: f32) {{\n"
+      "func.func @attn(%q: {0}, %k: {1}, %v: {2}, %o: {3}, %lse: {4}, %tail: {4}, %po: {5}, "
+      "%pl: {6}, %pt: {6}, %slopes: {7}, %scale: f32) {{\n"
       "attn.forward ins(%q, %k, %v : {0}, {1}, {2})\n",
       q, k, v, o, lse, partialO, partialLse, slopes);
-  text += hasPartials() ? "outs(%po, %pl : " + partialO + ", " + partialLse + ")"
+  text += hasPartials() ? "outs(%po, %pl : " + partialO + ", " + partialLse +
+                              ") lse_tail(%pt : " + partialLse + ")"
                         : "outs(%o, %lse : " + o + ", " + lse + ")";
+  if (algorithm == "fa1")
+    text += " lse_tail(%tail : " + lse + ")";
   text += " scale(%scale) mask(" + mask + ") schedule(" + schedule + ")\n";
   if (softcap || alibi) {
     text += "score {\n^bb0(%s0: f32, %b: index, %h: index, %i: index, %j: index):\n";
@@ -67,7 +70,8 @@ std::string Problem::toMLIR() const {
   }
   if (hasPartials())
     text += "attn.merge_states ins(%po, %pl : " + partialO + ", " + partialLse +
-            ") outs(%o, %lse : " + o + ", " + lse + ") schedule(" + schedule + ")\n";
+            ") partial_tail(%pt : " + partialLse + ") outs(%o, %lse : " + o + ", " + lse +
+            ") schedule(" + schedule + ")\n";
   return text + "return\n}\n";
 }
 
@@ -219,9 +223,11 @@ Trial::Trial(const Problem &problem, const Sizes &sizes, Order order)
         {sizes.batch, sizes.seqQ, problem.headsQ, problem.dimV},
         order == Order::Expanded ? Order::TokenMajor : order),
       lse(Element::F32, {sizes.batch, problem.headsQ, sizes.seqQ}, order),
+      tail(Element::F32, {sizes.batch, problem.headsQ, sizes.seqQ}, order),
       partialO(Element::F32,
                {problem.splitKV, sizes.batch, sizes.seqQ, problem.headsQ, problem.dimV}, order),
       partialLse(Element::F32, {problem.splitKV, sizes.batch, problem.headsQ, sizes.seqQ}, order),
+      partialTail(Element::F32, {problem.splitKV, sizes.batch, problem.headsQ, sizes.seqQ}, order),
       slopes(Element::F32, {problem.headsQ}, order), scale(1.5 / std::sqrt(problem.dimQK)),
       problem(problem), sizes(sizes) {
   unsigned seed = 1;
@@ -230,13 +236,14 @@ Trial::Trial(const Problem &problem, const Sizes &sizes, Order order)
     tensor->randomize(seed++, 2.0);
   }
   slopes.randomize(seed++, 0.25);
-  for (Tensor *tensor : {&o, &lse, &partialO, &partialLse})
+  for (Tensor *tensor : {&o, &lse, &tail, &partialO, &partialLse, &partialTail})
     tensor->flood(kSentinel);
 }
 
 std::vector<HostArg> Trial::arguments() {
-  return {q.view(),        k.view(),          v.view(),      o.view(), lse.view(),
-          partialO.view(), partialLse.view(), slopes.view(), scale};
+  return {q.view(),    k.view(),        v.view(),          o.view(),           lse.view(),
+          tail.view(), partialO.view(), partialLse.view(), partialTail.view(), slopes.view(),
+          scale};
 }
 
 std::string Trial::run(HostKernel &kernel, unsigned numThreads) {

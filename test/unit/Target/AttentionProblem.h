@@ -33,7 +33,8 @@ struct Problem {
   bool f32Output = false;
 
   bool hasPartials() const { return splitKV > 1; }
-  /// The function @attn with arguments q, k, v, o, lse, partial_o, partial_lse, slopes, scale.
+  /// The function @attn with arguments q, k, v, o, lse, lse_tail, partial_o, partial_lse,
+  /// partial_tail, slopes, scale.
   std::string toMLIR() const;
 };
 
@@ -94,7 +95,7 @@ public:
   /// of the output, or an empty row that is not (0, -inf).
   Errors compare(const Keep &keep, std::string &wrong) const;
 
-  Tensor q, k, v, o, lse, partialO, partialLse, slopes;
+  Tensor q, k, v, o, lse, tail, partialO, partialLse, partialTail, slopes;
   float scale;
 
 private:

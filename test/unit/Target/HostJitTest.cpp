@@ -186,9 +186,11 @@ static Prepare logits(const std::function<double(int64_t key)> &value) {
 }
 
 TEST(HostJit, LargeLogits) {
-  // Not fa1: it merges results by their f32 LSE, which cannot resolve ln(l) beside 5e4.
-  for (const char *algorithm : {"naive", "two_pass", "fa2"}) {
-    Problem problem = {.algorithm = algorithm};
+  // Merges too: f32 does not resolve ln(l) beside 5e4, the tail of LSE does.
+  for (Problem problem : {Problem{.algorithm = "naive"}, Problem{.algorithm = "two_pass"},
+                          Problem{.algorithm = "fa1"}, Problem{.algorithm = "fa2"},
+                          Problem{.algorithm = "fa2", .splitKV = 3},
+                          Problem{.algorithm = "fa2", .kvTile = 16, .splitKV = 7}}) {
     Sizes sizes = {1, 5, 200};
     check(problem, sizes, keepAll, {.prepare = logits([](int64_t) { return -5e4; })});
     check(problem, sizes, keepAll, {.prepare = logits([](int64_t) { return -3e38; })});
@@ -197,6 +199,11 @@ TEST(HostJit, LargeLogits) {
     check(problem, sizes, keepAll,
           {.prepare = logits([](int64_t key) { return key < 70 ? -1e4 * (70 - key) : 8e4; })});
   }
+  // Many parts of one weight: each merge adds little to a large LSE.
+  for (double logit : {-5e4, -3e38, 3e38})
+    for (Problem problem : {Problem{.algorithm = "fa1", .kvTile = 16}, Problem{.splitKV = 64}})
+      check(problem, Sizes{1, 3, 4100}, keepAll,
+            {.prepare = logits([=](int64_t) { return logit; })});
   auto lowParts = logits([](int64_t key) { return -120.0 - 1e3 * (key / 64); });
   check({.algorithm = "fa1"}, Sizes{1, 5, 200}, keepAll, {.prepare = lowParts});
   check({.splitKV = 3}, Sizes{1, 5, 200}, keepAll, {.prepare = lowParts});
@@ -294,17 +301,18 @@ TEST(HostJit, BadArguments) {
   Tensor q(Element::F32, {1, 4, 2, 64}, Order::TokenMajor), lse(Element::F32, {1, 2, 4}, {}),
       po(Element::F32, {1, 1, 4, 2, 64}, {}), pl(Element::F32, {1, 1, 2, 4}, {}),
       slopes(Element::F32, {2}, {});
-  const std::vector<HostArg> good = {q.view(),  q.view(),  q.view(),      q.view(), lse.view(),
-                                     po.view(), pl.view(), slopes.view(), 1.0f};
+  const std::vector<HostArg> good = {q.view(),   q.view(),      q.view(),  q.view(),
+                                     lse.view(), lse.view(),    po.view(), pl.view(),
+                                     pl.view(),  slopes.view(), 1.0f};
   auto message = [&](unsigned position, HostArg arg) {
     std::vector<HostArg> args = good;
     args[position] = arg;
     return llvm::toString(kernel->run(args));
   };
   EXPECT_EQ(llvm::toString(kernel->run(good)), "");
-  EXPECT_EQ(llvm::toString(kernel->run({})), "expected 9 arguments, got 0");
+  EXPECT_EQ(llvm::toString(kernel->run({})), "expected 11 arguments, got 0");
   EXPECT_NE(message(0, 1.0f).find("argument 0: expected memref<"), std::string::npos);
-  EXPECT_NE(message(8, int64_t(1)).find("argument 8: expected f32, got another scalar"),
+  EXPECT_NE(message(10, int64_t(1)).find("argument 10: expected f32, got another scalar"),
             std::string::npos);
   HostTensor view = q.view();
   view.sizes[3] = 32;

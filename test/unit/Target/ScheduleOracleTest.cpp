@@ -48,7 +48,9 @@ bool fitsGpu(const TargetInfo &target, ScheduleAttr s, const ProblemText &text) 
   int64_t registers = rows * padded(text.headDimV) / 32 + rows * keys / 32 +
                       (s.getQInRegisters() ? rows * padded(text.headDimQK) * bytes / 128 : 0) + 40;
   bool mma = s.getInstruction() == Instruction::Mma;
-  return blocks && shared && (!mma || (bytes == 2 && registers <= 255));
+  // What has no tensor cores may use its registers up twice.
+  int64_t registerLimit = std::min<int64_t>(255, 65536 / (32 * s.getWarps()) / 8 * 8);
+  return blocks && shared && (!mma || bytes == 2) && registers <= registerLimit * (mma ? 1 : 2);
 }
 
 /// Runs the verification pass; returns its first message.

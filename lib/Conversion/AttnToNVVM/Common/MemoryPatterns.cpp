@@ -65,10 +65,24 @@ Value attn::sharedChunkOffset(ThreadBuilder &t, SharedLayoutAttr layout, Value r
 
 namespace {
 
-/// Rows of the tensor that the tile reaches (i32), counted from the tile's first.
-Value rowsLeft(ThreadBuilder &t, GlobalTensor &tensor, Value firstRow) {
-  return t.toI32(t.sub(t.toI64(tensor.numRows(t)), t.toI64(firstRow)));
-}
+/// Where a tile lies in a tensor.
+struct TilePlace {
+  GlobalTensor tensor;
+  Value row;   ///< The tile's first.
+  Value base;  ///< Address of that row.
+  Value limit; ///< Rows of the tensor that the tile reaches (i32), counted from its first.
+
+  template <typename Adaptor>
+  TilePlace(ThreadBuilder &t, Value memref, Adaptor adaptor)
+      : tensor(t, memref), row(adaptor.getRow().front()),
+        base(tensor.rowPointer(t, adaptor.getBatch().front(), row, adaptor.getHead().front())),
+        limit(t.toI32(t.sub(t.toI64(tensor.numRows(t)), t.toI64(row)))) {}
+
+  /// The address of row `tileRow` of the tile.
+  Value rowPointer(ThreadBuilder &t, Value tileRow) {
+    return t.offset(base, t.mul(t.toI64(tileRow), tensor.rowStride(t)));
+  }
+};
 
 struct LowerStoreTile : TileOpPattern<StoreTileOp> {
   LowerStoreTile(TypeConverter &converter, MLIRContext *context, int64_t alignment, bool ownScratch)
@@ -78,51 +92,46 @@ struct LowerStoreTile : TileOpPattern<StoreTileOp> {
                       ConversionPatternRewriter &rewriter) const override {
     TileType tile = op.getTile().getType();
     FragmentMap map(tile);
-    GlobalTensor tensor(t, op.getDest());
-    Value row = single(adaptor.getRow());
-    Value base = tensor.rowPointer(t, single(adaptor.getBatch()), row, single(adaptor.getHead()));
-    Value limit = rowsLeft(t, tensor, row);
+    TilePlace place(t, op.getDest(), adaptor);
     ValueRange values = adaptor.getTile();
-    bool is16Bit = tensor.elementBytes() == 2;
+    bool is16Bit = place.tensor.elementBytes() == 2;
     if (tile.getRank() == 1)
-      storeRows(t, map, values, tensor, base, limit);
+      storeRows(t, map, values, place);
     else if (is16Bit && ownScratch && alignment >= kChunkBytes)
-      storeThroughShared(op, t, map, values, tensor, base, limit);
+      storeThroughShared(op, t, map, values, place);
     else
-      storePairs(op, t, map, values, tensor, base, limit);
+      storePairs(op, t, map, values, place);
     rewriter.eraseOp(op);
     return success();
   }
 
 private:
   /// One value for each row; a quad holds four copies.
-  void storeRows(ThreadBuilder &t, const FragmentMap &map, ValueRange values, GlobalTensor &tensor,
-                 Value base, Value limit) const {
+  void storeRows(ThreadBuilder &t, const FragmentMap &map, ValueRange values,
+                 TilePlace &place) const {
     Value writes = t.equal(t.bitAnd(t.lane(), 3), t.i32(0));
     if (map.split != FragmentSplit::Rows)
       writes = arith::AndIOp::create(t.b, t.loc, writes, t.equal(t.warp(), t.i32(0)));
     t.emitIf(writes, [&] {
       for (unsigned row = 0; row < map.numRows(); ++row) {
         Value tileRow = map.tileRow(t, row);
-        t.emitIf(t.lessThan(tileRow, limit), [&] {
-          Value bytes = t.mul(t.toI64(tileRow), tensor.rowStride(t));
-          t.store(values[row], t.offset(base, bytes), 4);
-        });
+        t.emitIf(t.lessThan(tileRow, place.limit),
+                 [&] { t.store(values[row], place.rowPointer(t, tileRow), 4); });
       }
     });
   }
 
   /// Pairs of neighbouring columns straight from registers: 32-byte segments for f32.
   void storePairs(StoreTileOp op, ThreadBuilder &t, const FragmentMap &map, ValueRange values,
-                  GlobalTensor &tensor, Value base, Value limit) const {
+                  TilePlace &place) const {
     int64_t headDim = cast<MemRefType>(op.getDest().getType()).getShape().back();
-    int64_t elementBytes = tensor.elementBytes();
+    int64_t elementBytes = place.tensor.elementBytes();
     Type stored = cast<MemRefType>(op.getDest().getType()).getElementType();
     bool asPair = alignment >= 2 * elementBytes;
     for (unsigned row = 0; row < map.numRows(); ++row) {
       Value tileRow = map.tileRow(t, row);
-      t.emitIf(t.lessThan(tileRow, limit), [&] {
-        Value rowBase = t.offset(base, t.mul(t.toI64(tileRow), tensor.rowStride(t)));
+      t.emitIf(t.lessThan(tileRow, place.limit), [&] {
+        Value rowBase = place.rowPointer(t, tileRow);
         for (unsigned colBlock = 0; colBlock < map.colBlocks; ++colBlock) {
           unsigned first = map.index(row / 2, colBlock, 2 * (row % 2));
           Value col = map.tileCol(t, colBlock, 0);
@@ -162,7 +171,7 @@ private:
 
   /// 16-bit tiles go through shared memory so that each thread stores 16 bytes.
   void storeThroughShared(StoreTileOp op, ThreadBuilder &t, const FragmentMap &map,
-                          ValueRange values, GlobalTensor &tensor, Value base, Value limit) const {
+                          ValueRange values, TilePlace &place) const {
     auto memref = cast<MemRefType>(op.getDest().getType());
     TileType tile = op.getTile().getType();
     SharedLayoutAttr layout = sharedLayoutFor(t.b.getContext(), tile.getCols(), 2);
@@ -194,15 +203,15 @@ private:
       Value index = t.add(thread, first);
       Value rowInShare = t.div(index, chunks), chunk = t.rem(index, chunks);
       Value tileRow = ownRows ? t.add(map.warpRow(t), rowInShare) : rowInShare;
-      Value inside = t.lessThan(tileRow, limit);
+      Value inside = t.lessThan(tileRow, place.limit);
       if (first + threads > rows * chunks)
         inside = arith::AndIOp::create(t.b, t.loc, inside, t.lessThan(index, t.i32(rows * chunks)));
       t.emitIf(inside, [&] {
         Value data =
             t.load(chunkType, sharedPointer(t, sharedChunkOffset(t, layout, tileRow, chunk)), 16);
-        Value bytes =
-            t.add(t.mul(t.toI64(tileRow), tensor.rowStride(t)), t.toI64(t.mul(chunk, kChunkBytes)));
-        t.store(data, t.offset(base, bytes), 16);
+        Value bytes = t.add(t.mul(t.toI64(tileRow), place.tensor.rowStride(t)),
+                            t.toI64(t.mul(chunk, kChunkBytes)));
+        t.store(data, t.offset(place.base, bytes), 16);
       });
     }
   }
@@ -218,12 +227,10 @@ struct LowerLoadTile : TileOpPattern<LoadTileOp> {
                       ConversionPatternRewriter &rewriter) const override {
     TileType tile = op.getResult().getType();
     FragmentMap map(tile);
-    GlobalTensor tensor(t, op.getSource());
-    Value row = single(adaptor.getRow());
-    Value base = tensor.rowPointer(t, single(adaptor.getBatch()), row, single(adaptor.getHead()));
-    Value limit = rowsLeft(t, tensor, row);
+    TilePlace place(t, op.getSource(), adaptor);
+    Value limit = place.limit;
     if (op.getLimit())
-      limit = t.min(limit, t.toI32(t.sub(t.toI64(single(adaptor.getLimit())), t.toI64(row))));
+      limit = t.min(limit, t.toI32(t.sub(t.toI64(single(adaptor.getLimit())), t.toI64(place.row))));
     Value pad = t.f32(op.getPad() ? op.getPad()->convertToDouble() : 0.0);
     int64_t headDim =
         tile.getRank() == 2 ? cast<MemRefType>(op.getSource().getType()).getShape().back() : 1;
@@ -242,7 +249,7 @@ struct LowerLoadTile : TileOpPattern<LoadTileOp> {
       OpBuilder::InsertionGuard guard(t.b);
       t.b.setInsertionPointToStart(ifOp.thenBlock());
       SmallVector<Value> loaded;
-      Value rowBase = t.offset(base, t.mul(t.toI64(tileRow), tensor.rowStride(t)));
+      Value rowBase = place.rowPointer(t, tileRow);
       for (unsigned k = 0; k < indices.size(); ++k) {
         if (tile.getRank() == 1) {
           loaded.push_back(t.load(t.b.getF32Type(), rowBase, 4));

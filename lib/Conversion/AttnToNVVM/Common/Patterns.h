@@ -49,6 +49,7 @@ struct SoftmaxStyle {
 /// Ops on registers only: fill, softmax, rescale, merge, scores.
 void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
                              const SoftmaxStyle &style);
+void populateMergePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Tiles between global memory and registers; `alignment` is promised for all tensors, in
 /// bytes. With `ownScratch` the warps that store have shared memory to gather rows in.

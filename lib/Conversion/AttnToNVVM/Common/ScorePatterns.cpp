@@ -25,17 +25,25 @@ struct LowerMapScores : TileOpPattern<MapScoresOp> {
     Value scale = single(adaptor.getScale());
     Value firstRow = single(adaptor.getRow()), firstKey = single(adaptor.getKey());
     Block &body = op.getBody().front();
-    auto position = [&](Value first, Value inTile) -> Value {
-      return arith::AddIOp::create(t.b, t.loc, first, t.toIndex(inTile));
+    bool clamps = op.needsPositionsInside();
+    // first + inTile, at most length - 1 where the region must not see more
+    auto position = [&](Value first, Value inTile, Value length) -> Value {
+      Value sum = arith::AddIOp::create(t.b, t.loc, first, t.toIndex(inTile));
+      if (!clamps)
+        return sum;
+      Value one = arith::ConstantIndexOp::create(t.b, t.loc, 1);
+      Value last = arith::SubIOp::create(t.b, t.loc, length, one);
+      return arith::MinSIOp::create(t.b, t.loc, sum, last);
     };
+    Value seqLenQ = single(adaptor.getSeqLenQ()), seqLenKV = single(adaptor.getSeqLenKv());
     SmallVector<Value> rows;
     for (unsigned row = 0; row < map.numRows(); ++row)
-      rows.push_back(position(firstRow, map.tileRow(t, row)));
+      rows.push_back(position(firstRow, map.tileRow(t, row), seqLenQ));
     map.forEachElement([&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
       IRMapping mapping;
       mapping.map(body.getArgument(0), t.fmul(scores[i], scale));
       mapping.map(body.getArgument(1), rows[row]);
-      mapping.map(body.getArgument(2), position(firstKey, map.tileCol(t, colBlock, e)));
+      mapping.map(body.getArgument(2), position(firstKey, map.tileCol(t, colBlock, e), seqLenKV));
       for (Operation &inner : body.without_terminator())
         t.b.clone(inner, mapping);
       scores[i] = mapping.lookupOrDefault(cast<YieldOp>(body.getTerminator()).getValue());
@@ -45,18 +53,48 @@ struct LowerMapScores : TileOpPattern<MapScoresOp> {
   }
 };
 
+/// Whether the kernel's Q is f32, so that scores want all bits that f32 has.
+bool isSinglePrecision(Operation *op) {
+  for (Type type : op->getParentOfType<FunctionOpInterface>().getArgumentTypes())
+    if (auto memref = dyn_cast<MemRefType>(type))
+      return memref.getElementType().isF32();
+  return false;
+}
+
 /// cap tanh(s / cap) with tanh(x) = 1 - 2 / (1 + exp(2 x)), which stays finite for
-/// every x; its error is relative to 1, not to tanh(x).
+/// every x; its error is relative to 1, not to tanh(x). Scores that are to be exact to f32
+/// take an odd polynomial near 0 instead (minimax on |x| < 0.6, relative error 7e-8).
 struct LowerSoftcap : TileOpPattern<SoftcapOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(SoftcapOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     double cap = op.getCap().convertToDouble();
-    Value power = t.exp2(t.fmul(single(adaptor.getScore()), t.f32(2 * std::numbers::log2e / cap)));
+    Value score = single(adaptor.getScore());
+    Value power = t.exp2(t.fmul(score, t.f32(2 * std::numbers::log2e / cap)));
     Value inverse =
         NVVM::RcpApproxFtzF32Op::create(t.b, t.loc, t.b.getF32Type(), t.fadd(t.f32(1), power));
-    rewriter.replaceOp(op, t.fma(t.f32(-2 * cap), inverse, t.f32(cap)));
+    Value capped = t.fma(t.f32(-2 * cap), inverse, t.f32(cap));
+    if (isSinglePrecision(op))
+      capped = polynomialNearZero(t, score, cap, capped);
+    rewriter.replaceOp(op, capped);
     return success();
+  }
+
+private:
+  /// s + s x^2 P(x^2) where x = s / cap is small, else `elsewhere`.
+  static Value polynomialNearZero(ThreadBuilder &t, Value score, double cap, Value elsewhere) {
+    constexpr double kBound = 0.6;
+    constexpr double kCoefficients[] = {-0.005895136, 0.02079595, -0.053783823, 0.13331924,
+                                        -0.333333};
+    Value x = t.fmul(score, t.f32(1 / cap));
+    Value square = t.fmul(x, x);
+    Value sum = t.f32(kCoefficients[0]);
+    for (double coefficient : ArrayRef(kCoefficients).drop_front())
+      sum = t.fma(sum, square, t.f32(coefficient));
+    Value near = t.fma(t.fmul(sum, square), score, score);
+    Value isNear = arith::CmpFOp::create(t.b, t.loc, arith::CmpFPredicate::OLT, square,
+                                         t.f32(kBound * kBound));
+    return t.select(isNear, near, elsewhere);
   }
 };
 

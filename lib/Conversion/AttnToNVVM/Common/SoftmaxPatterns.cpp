@@ -426,6 +426,34 @@ static Value logSumExp(ThreadBuilder &t, Value m, Value l, Value scale) {
 
 namespace {
 
+/// LSEs of a thread's rows, with tails where they are asked for.
+struct RowLse {
+  bool hasTail;
+  SmallVector<Value> lse = {}, tail = {};
+
+  void push(ThreadBuilder &t, Value m, Value l, Value scale) {
+    if (!hasTail) {
+      lse.push_back(logSumExp(t, m, l, scale));
+      return;
+    }
+    Value product = t.fmul(m, scale), zero = t.f32(0);
+    Value error = t.fma(m, scale, t.fsub(zero, product));
+    error = t.select(t.fequal(t.fsub(error, error), zero), error, zero);
+    auto [sum, rest] = t.twoSum(product, t.fmul(t.log2(l), t.f32(std::numbers::ln2)));
+    Value isEmpty = t.fequal(l, zero);
+    lse.push_back(t.select(isEmpty, t.negInf(), sum));
+    tail.push_back(t.select(isEmpty, zero, t.fadd(rest, error)));
+  }
+
+  /// The results of an op: `out`, the LSEs and, where asked for, the tails.
+  SmallVector<SmallVector<Value>> results(SmallVector<Value> out) const {
+    SmallVector<SmallVector<Value>> values = {std::move(out), lse};
+    if (hasTail)
+      values.push_back(tail);
+    return values;
+  }
+};
+
 struct LowerFinalize : TileOpPattern<FinalizeOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(FinalizeOp op, Adaptor adaptor, ThreadBuilder &t,
@@ -438,13 +466,14 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
     if (map.split == FragmentSplit::Partial)
       return mergeWarps(op, adaptor, map, state, scale, t, rewriter);
 
-    SmallVector<Value> out(adaptor.getAcc()), lse;
+    SmallVector<Value> out(adaptor.getAcc());
+    RowLse rows{static_cast<bool>(op.getLseTail())};
     for (unsigned row = 0; row < map.numRows(); ++row) {
       Value inverse = inverseSum(t, state.l[row]);
       forEachInRow(map, row, [&](unsigned i) { out[i] = t.fmul(out[i], inverse); });
-      lse.push_back(logSumExp(t, state.m[row], state.l[row], scale));
+      rows.push(t, state.m[row], state.l[row], scale);
     }
-    rewriter.replaceOpWithMultiple(op, {out, lse});
+    rewriter.replaceOpWithMultiple(op, rows.results(out));
     return success();
   }
 
@@ -475,7 +504,8 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
     t.barrier();
 
     RowExp exp(t, scale);
-    SmallVector<Value> out(adaptor.getAcc()), lse, inverses;
+    SmallVector<Value> out(adaptor.getAcc());
+    RowLse rowLse{static_cast<bool>(op.getLseTail())};
     for (unsigned row = 0; row < map.numRows(); ++row) {
       Value tileRow = map.tileRow(t, row);
       SmallVector<Value> m, l;
@@ -491,7 +521,7 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
         total = t.fma(exp(m[w], negated), l[w], total);
       Value factor = t.fmul(exp(state.m[row], negated), inverseSum(t, total));
       forEachInRow(map, row, [&](unsigned i) { out[i] = t.fmul(out[i], factor); });
-      lse.push_back(logSumExp(t, largest, total, scale));
+      rowLse.push(t, largest, total, scale);
     }
 
     // O = sum over warps, in warp order so that the result is the same in every run.
@@ -514,43 +544,8 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
     result.forEachElement([&](unsigned row, unsigned colBlock, unsigned e, unsigned i) {
       share[i] = t.load(f32, pointerTo(result, row, colBlock, e), 4);
     });
-    rewriter.replaceOpWithMultiple(op, {share, lse});
+    rewriter.replaceOpWithMultiple(op, rowLse.results(share));
     return success();
-  }
-};
-
-/// m = max(lse_a, lse_b), w_x = exp(lse_x - m), o = (w_a o_a + w_b o_b) / (w_a + w_b). With one
-/// side empty its weight is 0 and the other's exactly 1.
-struct LowerMerge : TileOpPattern<MergeOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(MergeOp op, Adaptor adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
-    FragmentMap map(op.getO().getType());
-    RowExp exp(t, t.f32(1));
-    SmallVector<Value> out(map.numRegisters()), lse;
-    for (unsigned row = 0; row < map.numRows(); ++row) {
-      Value a = adaptor.getLseA()[row], b = adaptor.getLseB()[row];
-      Value largest = t.fmax(a, b), negated = exp.negatedReference(largest);
-      Value weightA = weight(t, exp, a, largest, negated);
-      Value weightB = weight(t, exp, b, largest, negated);
-      Value total = t.fadd(weightA, weightB);
-      Value inverse = inverseSum(t, total);
-      weightA = t.fmul(weightA, inverse);
-      weightB = t.fmul(weightB, inverse);
-      forEachInRow(map, row, [&](unsigned i) {
-        out[i] = t.fadd(t.fmul(weightA, adaptor.getOA()[i]), t.fmul(weightB, adaptor.getOB()[i]));
-      });
-      lse.push_back(t.fadd(largest, t.fmul(t.log2(total), t.f32(std::numbers::ln2))));
-    }
-    rewriter.replaceOpWithMultiple(op, {out, lse});
-    return success();
-  }
-
-  /// Exactly 1 for the larger side (2^(x c - x c) may miss 1 by a rounding), unless both
-  /// sides are empty.
-  static Value weight(ThreadBuilder &t, RowExp &exp, Value lse, Value largest, Value negated) {
-    Value one = t.select(t.fequal(lse, t.negInf()), t.f32(0), t.f32(1));
-    return t.select(t.fequal(lse, largest), one, exp(lse, negated));
   }
 };
 
@@ -561,6 +556,5 @@ void attn::populateSoftmaxPatterns(TypeConverter &converter, RewritePatternSet &
   patterns.add<LowerSoftmaxUpdate, LowerSoftmaxRebase, LowerSoftmaxAdd>(
       converter, patterns.getContext(), style);
   patterns.add<LowerFill, LowerSoftmaxInit, LowerSoftmaxMax, LowerSoftmaxSum, LowerSoftmaxApply,
-               LowerRescale, LowerConvert, LowerFinalize, LowerMerge>(converter,
-                                                                     patterns.getContext());
+               LowerRescale, LowerConvert, LowerFinalize>(converter, patterns.getContext());
 }

@@ -87,6 +87,11 @@ Value ThreadBuilder::fmax(Value a, Value c) {
 Value ThreadBuilder::fequal(Value a, Value c) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, a, c);
 }
+std::pair<Value, Value> ThreadBuilder::twoSum(Value x, Value y) {
+  Value sum = fadd(x, y), fromY = fsub(sum, x);
+  Value tail = fadd(fsub(x, fsub(sum, fromY)), fsub(y, fromY));
+  return {sum, select(fequal(fsub(sum, sum), f32(0)), tail, f32(0))};
+}
 Value ThreadBuilder::fgreater(Value a, Value c) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, a, c);
 }

@@ -53,6 +53,8 @@ public:
   mlir::Value fequal(mlir::Value a, mlir::Value c);
   mlir::Value fgreater(mlir::Value a, mlir::Value c);
   mlir::Value negInf();
+  /// x + y as (sum, what its rounding left out), also where the sum is infinite: then 0.
+  std::pair<mlir::Value, mlir::Value> twoSum(mlir::Value x, mlir::Value y);
   /// 2^x and log2(x), `ex2.approx.ftz.f32` and `lg2.approx.ftz.f32` (PTX ISA).
   mlir::Value exp2(mlir::Value x);
   mlir::Value log2(mlir::Value x);

@@ -7,6 +7,8 @@
 
 #include "Verifiers.h"
 
+#include <llvm/Support/SaveAndRestore.h>
+
 using namespace mlir;
 using namespace attn;
 
@@ -241,6 +243,63 @@ static LogicalResult verifyMemberParams(ArrayRef<Attribute> masks, TypeRange typ
   return result;
 }
 
+/// Most levels of compositions. Canonical masks alternate between the two kinds, so more has no
+/// use, and whatever walks a mask does so by recursion.
+static constexpr unsigned kMaxMaskNesting = 32;
+
+/// Levels of composition in a mask; its members are verified, so there are few.
+static unsigned nestingOf(Attribute mask) {
+  ArrayRef<Attribute> members;
+  if (auto allOf = dyn_cast<AllOfMaskAttr>(mask))
+    members = allOf.getMasks();
+  else if (auto anyOf = dyn_cast<AnyOfMaskAttr>(mask))
+    members = anyOf.getMasks();
+  else
+    return 0;
+  unsigned deepest = 0;
+  for (Attribute member : members)
+    deepest = std::max(deepest, nestingOf(member));
+  return deepest + 1;
+}
+
+static InFlightDiagnostic &&refuseNesting(InFlightDiagnostic &&diagnostic) {
+  return std::move(diagnostic) << "expected masks composed at most " << kMaxMaskNesting
+                               << " levels deep; write all_of of all_of, and any_of of any_of, as "
+                                  "one composition";
+}
+
+/// `<` masks `>`. Members are parsed by recursion, whose depth nothing else bounds: text
+/// may nest deeper than the stack.
+static FailureOr<SmallVector<Attribute>> parseMembers(AsmParser &parser) {
+  static thread_local unsigned depth = 0;
+  llvm::SaveAndRestore nested(depth, depth + 1);
+  SMLoc loc = parser.getCurrentLocation();
+  if (depth > kMaxMaskNesting) {
+    refuseNesting(parser.emitError(loc));
+    return failure();
+  }
+  SmallVector<Attribute> masks;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     [&] { return parser.parseAttribute(masks.emplace_back()); }))
+    return failure();
+  return masks;
+}
+
+template <typename Composition> static Attribute parseComposition(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  FailureOr<SmallVector<Attribute>> masks = parseMembers(parser);
+  if (failed(masks))
+    return {};
+  return Composition::getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                                 ArrayRef<Attribute>(*masks));
+}
+
+static void printMembers(AsmPrinter &printer, ArrayRef<Attribute> masks) {
+  printer << "<";
+  llvm::interleaveComma(masks, printer, [&](Attribute mask) { printer << mask; });
+  printer << ">";
+}
+
 static LogicalResult verifyMembers(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<Attribute> masks) {
   if (masks.empty())
@@ -248,9 +307,15 @@ static LogicalResult verifyMembers(function_ref<InFlightDiagnostic()> emitError,
   for (Attribute attr : masks)
     if (!isa<MaskAttrInterface>(attr))
       return emitError() << "expected a mask attribute, got " << attr;
+    else if (nestingOf(attr) >= kMaxMaskNesting)
+      return refuseNesting(emitError());
   return success();
 }
 
+Attribute AllOfMaskAttr::parse(AsmParser &parser, Type) {
+  return parseComposition<AllOfMaskAttr>(parser);
+}
+void AllOfMaskAttr::print(AsmPrinter &printer) const { printMembers(printer, getMasks()); }
 unsigned AllOfMaskAttr::getNumParams() const { return countParams(getMasks()); }
 LogicalResult AllOfMaskAttr::verifyParams(TypeRange types,
                                           function_ref<InFlightDiagnostic()> emitError) const {
@@ -302,6 +367,10 @@ Value AllOfMaskAttr::predicate(MaskContext &ctx, Value i, Value j) const {
   return keep;
 }
 
+Attribute AnyOfMaskAttr::parse(AsmParser &parser, Type) {
+  return parseComposition<AnyOfMaskAttr>(parser);
+}
+void AnyOfMaskAttr::print(AsmPrinter &printer) const { printMembers(printer, getMasks()); }
 unsigned AnyOfMaskAttr::getNumParams() const { return countParams(getMasks()); }
 LogicalResult AnyOfMaskAttr::verifyParams(TypeRange types,
                                           function_ref<InFlightDiagnostic()> emitError) const {

@@ -99,6 +99,28 @@ static LogicalResult verifyPartialOutputs(ForwardOp op) {
   return success();
 }
 
+/// A tail has the shape of the lse that it adds to.
+static LogicalResult verifyTail(Operation *op, StringRef constraint, NamedTensor tail,
+                                NamedTensor lse) {
+  MemRefType type = memrefType(tail.value);
+  if (!lse.value)
+    return op->emitOpError() << constraint << ": expected " << tail.name
+                             << " together with an lse, got none";
+  if (!type.getElementType().isF32())
+    return op->emitOpError() << constraint << ": expected " << tail.name
+                             << " to have element type f32, got " << type.getElementType();
+  unsigned rank = memrefType(lse.value).getRank();
+  if (failed(verifyRank(op, constraint, tail, rank)))
+    return failure();
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (failed(verifySameDim(op, constraint, "sizes", lse, dim, tail, dim)))
+      return failure();
+  if (failed(verifyStrided(op, constraint, tail)) ||
+      failed(verifyDistinctElements(op, constraint, tail)))
+    return failure();
+  return verifyDefaultMemorySpace(op, constraint, tail);
+}
+
 bool ForwardOp::hasPartialOutputs() { return memrefType(getO()).getRank() == 5; }
 
 LogicalResult ForwardOp::verify() {
@@ -146,6 +168,9 @@ LogicalResult ForwardOp::verify() {
   if (getLse() && (failed(verifySameDim(*this, "C6", "batch", q, 0, lse, lead)) ||
                    failed(verifySameDim(*this, "C6", "heads_q", q, 2, lse, 1 + lead)) ||
                    failed(verifySameDim(*this, "C6", "seq_len_q", q, 1, lse, 2 + lead))))
+    return failure();
+
+  if (getLseTail() && failed(verifyTail(*this, "C12", {"lse_tail", getLseTail()}, lse)))
     return failure();
 
   if (failed(verifyMaskArgs(*this, "C8", getMask(), getMaskArgs().getTypes())))
@@ -217,7 +242,8 @@ LogicalResult MergeStatesOp::verify() {
   for (NamedTensor tensor : {po, pl, o, lse})
     if (tensor.value && failed(verifyDefaultMemorySpace(*this, "C4", tensor)))
       return failure();
-  return success();
+  return getPartialTail() ? verifyTail(*this, "C5", {"partial_tail", getPartialTail()}, pl)
+                          : success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -93,6 +93,25 @@ static LogicalResult verifyScores(Operation *op, TileType scores) {
 LogicalResult MapScoresOp::verify() { return verifyScores(*this, getScores().getType()); }
 LogicalResult MapScoresOp::verifyRegions() { return verifyScoreRegion(*this, "C2", getBody(), 2); }
 
+bool MapScoresOp::needsPositionsInside() {
+  Block &region = getBody().front();
+  llvm::DenseSet<Value> positional(region.args_begin() + 1, region.args_end());
+  for (Operation &op : region) {
+    bool usesPositions = op.walk([&](Operation *nested) {
+                             return llvm::any_of(nested->getOperands(),
+                                                 [&](Value v) { return positional.contains(v); })
+                                        ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+                           }).wasInterrupted();
+    if (!usesPositions)
+      continue;
+    if (!isPure(&op))
+      return true;
+    positional.insert(op.result_begin(), op.result_end());
+  }
+  return false;
+}
+
 LogicalResult MaskScoresOp::verify() {
   if (failed(verifyScores(*this, getScores().getType())))
     return failure();
@@ -157,12 +176,28 @@ LogicalResult FinalizeOp::verify() {
       out.getShape() != acc.getShape())
     return emitOpError() << "C2: expected acc and out to be f32 tiles of one shape, got " << acc
                          << " and " << out;
-  return verifyRowVector(*this, "lse", getLse().getType(), acc.getRows());
+  if (failed(verifyRowVector(*this, "lse", getLse().getType(), acc.getRows())))
+    return failure();
+  return getLseTail() ? verifyRowVector(*this, "lse_tail", getLseTail().getType(), acc.getRows())
+                      : success();
 }
 
 LogicalResult MergeOp::verify() {
   TileType o = getO().getType();
   if (o.getRank() != 2 || !o.getElementType().isF32())
     return emitOpError() << "C1: expected outputs to be rank-2 f32 tiles, got " << o;
-  return verifyRowVector(*this, "lse", getLse().getType(), o.getRows());
+  TileType lse = getLse().getType();
+  if (failed(verifyRowVector(*this, "lse", lse, o.getRows())))
+    return failure();
+  size_t numTails = getTails().size();
+  if (numTails != (getTail() ? 2 : 0))
+    return emitOpError() << "C2: expected two tails and one among the results, or none, got "
+                         << numTails << " and " << (getTail() ? 1 : 0);
+  SmallVector<Type> types(getTails().getTypes());
+  if (getTail())
+    types.push_back(getTail().getType());
+  for (Type type : types)
+    if (type != lse)
+      return emitOpError() << "C2: expected tails of the type of lse, " << lse << ", got " << type;
+  return success();
 }

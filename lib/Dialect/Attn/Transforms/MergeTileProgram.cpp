@@ -25,7 +25,7 @@ Value attn::partView(OpBuilder &b, Location loc, Value partials, Value part) {
   return memref::SubViewOp::create(b, loc, viewType, partials, offsets, sizes, strides);
 }
 
-/// For each row tile: (O, LSE) = merge over parts of (O_p, LSE_p).
+/// For each row tile: (O, LSE) = merge over parts of (O_p, LSE_p), with the tails of LSE.
 LogicalResult attn::lowerMergeStates(MergeStatesOp op) {
   ScheduleAttr schedule = op.getScheduleAttr();
   if (!schedule)
@@ -56,17 +56,25 @@ LogicalResult attn::lowerMergeStates(MergeStatesOp op) {
   FloatAttr minusInf = b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
   Value o = FillOp::create(b, loc, outType, b.getF32FloatAttr(0.0f));
   Value lse = FillOp::create(b, loc, rowType, minusInf);
+  SmallVector<Value> init = {o, lse};
+  bool hasTail = static_cast<bool>(op.getPartialTail());
+  if (hasTail)
+    init.push_back(FillOp::create(b, loc, rowType, b.getF32FloatAttr(0.0f)));
   auto loop = scf::ForOp::create(
-      b, loc, constant(0), constant(partialType.getDimSize(0)), constant(1), ValueRange{o, lse},
+      b, loc, constant(0), constant(partialType.getDimSize(0)), constant(1), init,
       [&](OpBuilder &, Location, Value part, ValueRange carried) {
-        Value partO = LoadTileOp::create(b, loc, outType, partView(b, loc, op.getPartialO(), part),
-                                         batch, row, head, Value(), FloatAttr());
-        Value partLse =
-            LoadTileOp::create(b, loc, rowType, partView(b, loc, op.getPartialLse(), part), batch,
-                               row, head, Value(), minusInf);
-        auto merged =
-            MergeOp::create(b, loc, outType, rowType, carried[0], carried[1], partO, partLse);
-        scf::YieldOp::create(b, loc, ValueRange{merged.getO(), merged.getLse()});
+        auto load = [&](TileType type, Value partials, FloatAttr pad) -> Value {
+          return LoadTileOp::create(b, loc, type, partView(b, loc, partials, part), batch, row,
+                                    head, Value(), pad);
+        };
+        Value partO = load(outType, op.getPartialO(), FloatAttr());
+        Value partLse = load(rowType, op.getPartialLse(), minusInf);
+        SmallVector<Value> tails;
+        if (hasTail)
+          tails = {carried[2], load(rowType, op.getPartialTail(), FloatAttr())};
+        auto merged = MergeOp::create(b, loc, outType, rowType, hasTail ? rowType : Type(),
+                                      carried[0], carried[1], partO, partLse, tails);
+        scf::YieldOp::create(b, loc, merged->getResults());
       });
   StoreTileOp::create(b, loc, loop.getResult(0), op.getO(), batch, row, head);
   if (op.getLse())

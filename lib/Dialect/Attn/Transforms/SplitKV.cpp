@@ -40,34 +40,59 @@ static Value addWorkspace(func::FuncOp function, ArrayRef<Attribute> shape, Loca
   return function.getArgument(index);
 }
 
+/// The output where it is an argument of the function, or null.
+static BlockArgument outputArgument(ForwardOp op, func::FuncOp function) {
+  auto o = dyn_cast<BlockArgument>(op.getO());
+  return o && o.getOwner() == &function.front() ? o : BlockArgument();
+}
+
+static Attribute number(MLIRContext *context, int64_t value) {
+  return IntegerAttr::get(IntegerType::get(context, 64), value);
+}
+
+/// The size of a dim of an argument, as `attn.workspace` has it.
+static Attribute sizeOf(BlockArgument argument, int64_t dim) {
+  MLIRContext *context = argument.getContext();
+  int64_t known = cast<MemRefType>(argument.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(known))
+    return number(context, known);
+  return ArrayAttr::get(context, {number(context, argument.getArgNumber()), number(context, dim)});
+}
+
 /// O_p, LSE_p = forward over part p of the keys; O, LSE = merge over p.
 static LogicalResult split(ForwardOp op) {
   auto function = cast<func::FuncOp>(op->getParentOp());
-  auto o = dyn_cast<BlockArgument>(op.getO());
-  if (!o || o.getOwner() != &function.front())
+  BlockArgument o = outputArgument(op, function);
+  if (!o)
     return op.emitOpError() << "expected o to be an argument of the function for split_kv = "
                             << op.getSchedule()->getSplitKv()
                             << ": the workspace takes its shape from it";
 
-  OpBuilder b(op->getContext());
-  auto number = [&](int64_t value) -> Attribute { return b.getI64IntegerAttr(value); };
-  auto size = [&](int64_t dim) -> Attribute {
-    int64_t known = cast<MemRefType>(o.getType()).getDimSize(dim);
-    return ShapedType::isDynamic(known)
-               ? Attribute(b.getArrayAttr({number(o.getArgNumber()), number(dim)}))
-               : number(known);
-  };
-  Attribute parts = number(op.getSchedule()->getSplitKv());
-  Value partialO = addWorkspace(function, {parts, size(0), size(1), size(2), size(3)}, op.getLoc());
-  Value partialLse = addWorkspace(function, {parts, size(0), size(2), size(1)}, op.getLoc());
+  Attribute parts = number(op.getContext(), op.getSchedule()->getSplitKv());
+  Attribute batch = sizeOf(o, 0), seqLenQ = sizeOf(o, 1), heads = sizeOf(o, 2);
+  Location loc = op.getLoc();
+  Value partialO = addWorkspace(function, {parts, batch, seqLenQ, heads, sizeOf(o, 3)}, loc);
+  Value partialLse = addWorkspace(function, {parts, batch, heads, seqLenQ}, loc);
+  Value partialTail = addWorkspace(function, {parts, batch, heads, seqLenQ}, loc);
 
   Value lse = op.getLse();
   op.getOMutable().assign(partialO);
   op.getLseMutable().assign(partialLse);
+  op.getLseTailMutable().assign(partialTail);
+  OpBuilder b(op->getContext());
   b.setInsertionPointAfter(op);
-  MergeStatesOp::create(b, op.getLoc(), partialO, partialLse, o, lse,
+  MergeStatesOp::create(b, loc, partialO, partialLse, partialTail, o, lse,
                         withoutSplit(op.getScheduleAttr()));
   return success();
+}
+
+/// fa1 merges into O and LSE as it goes. An output that is no argument gives no shape to a
+/// workspace; the op is then merged by LSE alone.
+static void addTail(ForwardOp op) {
+  auto function = cast<func::FuncOp>(op->getParentOp());
+  if (BlockArgument o = outputArgument(op, function))
+    op.getLseTailMutable().assign(
+        addWorkspace(function, {sizeOf(o, 0), sizeOf(o, 2), sizeOf(o, 1)}, op.getLoc()));
 }
 
 namespace {
@@ -75,9 +100,15 @@ namespace {
 struct SplitKV : attn::impl::AttnSplitKVBase<SplitKV> {
   void runOnOperation() override {
     for (ForwardOp op : llvm::make_early_inc_range(getOperation().getOps<ForwardOp>())) {
-      bool wantsSplit = op.getSchedule() && op.getSchedule()->getSplitKv() > 1;
-      if (wantsSplit && !op.hasPartialOutputs() && failed(split(op)))
-        return signalPassFailure();
+      if (!op.getSchedule() || op.hasPartialOutputs())
+        continue;
+      if (op.getSchedule()->getSplitKv() > 1) {
+        if (failed(split(op)))
+          return signalPassFailure();
+      } else if (op.getSchedule()->getAlgorithm() == Algorithm::FA1 && op.getLse() &&
+                 !op.getLseTail()) {
+        addTail(op);
+      }
     }
   }
 };

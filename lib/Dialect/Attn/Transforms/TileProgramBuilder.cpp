@@ -156,7 +156,8 @@ static void expandAlibi(AlibiOp alibi, Value seqLenQ, Value seqLenKV) {
 /// The op's region takes (s, b, h, i, j); the tile op's takes (s, i, j) and sees b and h
 /// as values of the CTA.
 Value ForwardTileBuilder::mapScores(Value s, Value key) {
-  auto map = MapScoresOp::create(b, loc, s.getType(), s, rowBegin, key, op.getScale());
+  auto map =
+      MapScoresOp::create(b, loc, s.getType(), s, rowBegin, key, seqLenQ, seqLenKV, op.getScale());
   Block *body = b.createBlock(
       &map.getBody(), {}, {b.getF32Type(), b.getIndexType(), b.getIndexType()}, {loc, loc, loc});
   Block &region = op.getScore().front();
@@ -180,15 +181,17 @@ Value ForwardTileBuilder::accumulate(Value p, Value v, Value acc) {
 void ForwardTileBuilder::storeResult(Accumulator acc) {
   TileType rowType = TileType::get({schedule.getQTile()}, b.getF32Type());
   auto finalize =
-      FinalizeOp::create(b, loc, acc.o.getType(), rowType, acc.o, acc.state, softmaxScale);
-  Value o = op.getO(), lse = op.getLse();
-  if (part) {
-    o = partView(b, loc, o, part);
-    lse = partView(b, loc, lse, part);
-  }
-  if (lse)
-    StoreTileOp::create(b, loc, finalize.getLse(), lse, batch, rowBegin, head);
-  StoreTileOp::create(b, loc, finalize.getOut(), o, batch, rowBegin, head);
+      FinalizeOp::create(b, loc, acc.o.getType(), rowType, op.getLseTail() ? rowType : Type(),
+                         acc.o, acc.state, softmaxScale);
+  auto store = [&](Value tile, Value tensor) {
+    StoreTileOp::create(b, loc, tile, part ? partView(b, loc, tensor, part) : tensor, batch,
+                        rowBegin, head);
+  };
+  if (op.getLse())
+    store(finalize.getLse(), op.getLse());
+  if (op.getLseTail())
+    store(finalize.getLseTail(), op.getLseTail());
+  store(finalize.getOut(), op.getO());
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,8 +266,8 @@ void ForwardTileBuilder::buildNaive() {
 }
 
 /// FlashAttention (arXiv:2205.14135): K/V tiles outside, Q tiles inside. Each (K/V tile, Q
-/// tile) pair merges its own normalized result into O and LSE in memory, which
-/// therefore must be f32.
+/// tile) pair merges its own normalized result into O and LSE (with its tail) in memory,
+/// which therefore must be f32.
 void ForwardTileBuilder::buildFA1() {
   int64_t qTile = schedule.getQTile();
   TileType outType = tileType(qTile, dimV, b.getF32Type());
@@ -281,11 +284,20 @@ void ForwardTileBuilder::buildFA1() {
                          scf::YieldOp::create(b, loc);
                        });
   };
+  Value tail = op.getLseTail();
+  Type tailType = tail ? rowType : Type();
+  auto store = [&](Value tile, Value tensor) {
+    StoreTileOp::create(b, loc, tile, tensor, batch, rowBegin, head);
+  };
+  auto load = [&](TileType type, Value tensor, FloatAttr pad) -> Value {
+    return LoadTileOp::create(b, loc, type, tensor, batch, rowBegin, head, Value(), pad);
+  };
   // O = 0, LSE = -inf
   forEachQTile([&] {
-    StoreTileOp::create(b, loc, fill(outType, 0.0f), op.getO(), batch, rowBegin, head);
-    Value empty = FillOp::create(b, loc, rowType, minusInf);
-    StoreTileOp::create(b, loc, empty, op.getLse(), batch, rowBegin, head);
+    store(fill(outType, 0.0f), op.getO());
+    store(FillOp::create(b, loc, rowType, minusInf), op.getLse());
+    if (tail)
+      store(fill(rowType, 0.0f), tail);
   });
   forEachKVTile({zero, seqLenKV}, {}, [&](Value key, ValueRange) {
     Value k = loadK(key), v = loadV(key);
@@ -295,17 +307,20 @@ void ForwardTileBuilder::buildFA1() {
       auto update =
           SoftmaxUpdateOp::create(b, loc, stateType, s.getType(), rowType, init, s, softmaxScale);
       Value o = accumulate(update.getP(), v, fill(outType, 0.0f));
-      auto part =
-          FinalizeOp::create(b, loc, outType, rowType, o, update.getNewState(), softmaxScale);
+      auto part = FinalizeOp::create(b, loc, outType, rowType, tailType, o, update.getNewState(),
+                                     softmaxScale);
       // (O, LSE) = merge((O, LSE), (O_kv, LSE_kv))
-      Value oldO = LoadTileOp::create(b, loc, outType, op.getO(), batch, rowBegin, head, Value(),
-                                      FloatAttr());
-      Value oldLse = LoadTileOp::create(b, loc, rowType, op.getLse(), batch, rowBegin, head,
-                                        Value(), minusInf);
-      auto merged =
-          MergeOp::create(b, loc, outType, rowType, oldO, oldLse, part.getOut(), part.getLse());
-      StoreTileOp::create(b, loc, merged.getO(), op.getO(), batch, rowBegin, head);
-      StoreTileOp::create(b, loc, merged.getLse(), op.getLse(), batch, rowBegin, head);
+      Value oldO = load(outType, op.getO(), FloatAttr());
+      Value oldLse = load(rowType, op.getLse(), minusInf);
+      SmallVector<Value> tails;
+      if (tail)
+        tails = {load(rowType, tail, FloatAttr()), part.getLseTail()};
+      auto merged = MergeOp::create(b, loc, outType, rowType, tailType, oldO, oldLse, part.getOut(),
+                                    part.getLse(), tails);
+      store(merged.getO(), op.getO());
+      store(merged.getLse(), op.getLse());
+      if (tail)
+        store(merged.getTail(), tail);
     });
     return SmallVector<Value>{};
   });

@@ -73,8 +73,14 @@ def Attn_WindowMask : Attn_Mask<"WindowMask", "window",
 
 class Attn_ComposedMask<string name, string attrMnemonic>
     : Attn_Mask<name, attrMnemonic, ["getNumParams", "verifyParams", "keepsAll", "rowsAreIntervals"]> {
+  let description = [{
+    The mask operands are those of the members, in order. Compositions nest at most 32 levels
+    deep.
+
+    Example: `#attn.}] # attrMnemonic # [{<#attn.causal<bottom_right>, #attn.window<7, 0>>`
+  }];
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$masks);
-  let assemblyFormat = "`<` $masks `>`";
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 def Attn_AllOfMask : Attn_ComposedMask<"AllOfMask", "all_of"> {

@@ -50,10 +50,13 @@ def Attn_ForwardOp : Attn_Op<"forward", [
       is contiguous (stride 1); no elements of o or lse share an address.
     - C8: mask and layout get the operands that they ask for.
     - C9: the score region takes (f32, index, index, index, index) and yields an f32; its ops
-      work on scalars and do not write memory.
+      work on scalars and do not write memory. One that reads a bias by position is only
+      given positions inside the sequences.
     - C10: alignment is a power of two, at least the size of an element.
     - C11: partial results (see `attn-split-kv`) have one more dim in front, of the
       schedule's split_kv (at least 2), in o and lse; both are given and are f32.
+    - C12: lse_tail has the shape of lse, with which it is given, is f32 and strided, in the
+      default memory space.
 
     Example:
     ```mlir
@@ -67,10 +70,15 @@ def Attn_ForwardOp : Attn_Op<"forward", [
       attn.yield %c : f32
     }
     ```
+    `lse_tail` is scratch memory, or part of a partial result: lse + lse_tail is the exact
+    sum of which f32 holds only lse. Beside logits of -5e4 an f32 resolves 0.004, which
+    would be the relative error of a merge by lse alone. `attn-split-kv` adds it.
+
     The algorithm is that of FlashAttention (arXiv:2205.14135, arXiv:2307.08691).
   }];
   let arguments = (ins
-    AnyMemRef:$q, AnyMemRef:$k, AnyMemRef:$v, AnyMemRef:$o, Optional<AnyMemRef>:$lse, F32:$scale,
+    AnyMemRef:$q, AnyMemRef:$k, AnyMemRef:$v, AnyMemRef:$o, Optional<AnyMemRef>:$lse,
+    Optional<AnyMemRef>:$lse_tail, F32:$scale,
     Variadic<AnyType>:$mask_args, Variadic<AnyType>:$kv_args,
     DefaultValuedAttr<Attn_MaskAttr, "::attn::NoneMaskAttr::get($_builder.getContext())">:$mask,
     DefaultValuedAttr<Attn_KVLayoutAttr, "::attn::DenseLayoutAttr::get($_builder.getContext())">:$kv,
@@ -79,6 +87,7 @@ def Attn_ForwardOp : Attn_Op<"forward", [
   let assemblyFormat = [{
     `ins` `(` $q `,` $k `,` $v `:` type($q) `,` type($k) `,` type($v) `)`
     `outs` `(` $o (`,` $lse^)? `:` type($o) (`,` type($lse)^)? `)`
+    (`lse_tail` `(` $lse_tail^ `:` type($lse_tail) `)`)?
     `scale` `(` $scale `)`
     (`mask` `(` $mask^ `)`)? (`mask_args` `(` $mask_args^ `:` type($mask_args) `)`)?
     (`kv` `(` $kv^ `)`)? (`kv_args` `(` $kv_args^ `:` type($kv_args) `)`)?
@@ -102,7 +111,8 @@ def Attn_ForwardOp : Attn_Op<"forward", [
   }];
 }
 
-def Attn_MergeStatesOp : Attn_Op<"merge_states", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Attn_MergeStatesOp : Attn_Op<"merge_states", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "combine partial attention results over disjoint sets of keys";
   let description = [{
     Partial results (o_p, lse_p), p in [0, parts), of the same queries over disjoint
@@ -113,7 +123,8 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [MemoryEffects<[MemRead, MemWri
     ```
 
     An empty part (0, -inf) leaves the others unchanged bit for bit; all empty
-    gives (0, -inf).
+    gives (0, -inf). With a partial_tail (see lse_tail of `attn.forward`) lse_p stands for
+    partial_lse + partial_tail.
 
     Shapes: partial_o [parts, batch, seq_len_q, heads, head_dim] f32, partial_lse
     [parts, batch, heads, seq_len_q] f32, o [batch, seq_len_q, heads, head_dim], lse
@@ -126,6 +137,8 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [MemoryEffects<[MemRead, MemWri
       positive, head_dim at most 512.
     - C4: every tensor is strided, in the default memory space; the last dim of partial_o and o is
       contiguous; no elements of o or lse share an address.
+    - C5: partial_tail has the shape of partial_lse, is f32 and strided, in the default memory
+      space.
 
     Example:
     ```mlir
@@ -133,10 +146,12 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [MemoryEffects<[MemRead, MemWri
                       outs(%o, %lse : memref<?x?x8x64xbf16>, memref<?x8x?xf32>)
     ```
   }];
-  let arguments = (ins AnyMemRef:$partial_o, AnyMemRef:$partial_lse, AnyMemRef:$o,
-                       Optional<AnyMemRef>:$lse, OptionalAttr<Attn_Schedule>:$schedule);
+  let arguments = (ins AnyMemRef:$partial_o, AnyMemRef:$partial_lse,
+                       Optional<AnyMemRef>:$partial_tail, AnyMemRef:$o, Optional<AnyMemRef>:$lse,
+                       OptionalAttr<Attn_Schedule>:$schedule);
   let assemblyFormat = [{
     `ins` `(` $partial_o `,` $partial_lse `:` type($partial_o) `,` type($partial_lse) `)`
+    (`partial_tail` `(` $partial_tail^ `:` type($partial_tail) `)`)?
     `outs` `(` $o (`,` $lse^)? `:` type($o) (`,` type($lse)^)? `)`
     (`schedule` `(` $schedule^ `)`)? attr-dict
   }];

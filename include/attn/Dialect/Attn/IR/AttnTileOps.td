@@ -96,25 +96,38 @@ def Attn_MapScoresOp : Attn_Op<"map_scores", [AllTypesMatch<["scores", "result"]
     Element (r, c) becomes region(scores[r, c] * scale, row + r, key + c): the region sees
     natural units and positions in the sequence.
 
+    A tile may reach past the last query or key. Elements there are unspecified, but have no
+    effect: a region that reads memory by position, or divides by one, gets the last position
+    instead, min(row + r, seq_len_q - 1) and min(key + c, seq_len_kv - 1). So a bias of
+    exactly seq_len_q x seq_len_kv elements is read in bounds on every target. Both lengths
+    are at least 1 where the op runs.
+
     - C1: scores is a rank-2 f32 tile.
     - C2: the region takes (f32, index, index) and yields an f32; its ops work on scalars and do
       not write memory.
 
     Example:
     ```mlir
-    %t = attn.map_scores %s rows(%i0) keys(%j0) scale(%scale) : !attn.tile<64x64xf32> {
+    %t = attn.map_scores %s rows(%i0) keys(%j0) lengths(%sq, %sk) scale(%scale)
+       : !attn.tile<64x64xf32> {
     ^bb0(%x: f32, %i: index, %j: index):
       %y = attn.softcap %x, 5.0e+01
       attn.yield %y : f32
     }
     ```
   }];
-  let arguments = (ins Attn_TileType:$scores, Index:$row, Index:$key, F32:$scale);
+  let arguments = (ins Attn_TileType:$scores, Index:$row, Index:$key, Index:$seq_len_q,
+                       Index:$seq_len_kv, F32:$scale);
   let results = (outs Attn_TileType:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $scores `rows` `(` $row `)` `keys` `(` $key `)` `scale` `(` $scale `)` attr-dict
-    `:` type($scores) $body
+    $scores `rows` `(` $row `)` `keys` `(` $key `)` `lengths` `(` $seq_len_q `,` $seq_len_kv `)`
+    `scale` `(` $scale `)` attr-dict `:` type($scores) $body
+  }];
+  let extraClassDeclaration = [{
+    /// True when an op of the region must not be given a position outside the sequences:
+    /// it depends on one and may read memory or be undefined for some operands.
+    bool needsPositionsInside();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -239,9 +252,11 @@ def Attn_ConvertOp : Attn_TileOp<"convert"> {
 def Attn_FinalizeOp : Attn_TileOp<"finalize"> {
   let summary = "the output and LSE of a finished softmax: acc / l, m scale + ln(l)";
   let description = [{
-    Rows with l = 0 give 0 and -inf.
+    Rows with l = 0 give 0 and -inf. The optional third result is what rounding to f32 left
+    out: lse + lse_tail is the sum, to about twice f32's precision; 0 where lse is infinite.
 
-    - C1: acc has rank 2; state, acc and lse agree in rows; lse is a rank-1 f32 tile.
+    - C1: acc has rank 2; state, acc and lse agree in rows; lse is a rank-1 f32 tile, and so is
+      lse_tail.
     - C2: acc and out are f32 tiles of one shape (their layouts may differ: warps that
       split the keys merge their partial results here).
 
@@ -252,10 +267,10 @@ def Attn_FinalizeOp : Attn_TileOp<"finalize"> {
     ```
   }];
   let arguments = (ins Attn_TileType:$acc, Attn_SoftmaxStateType:$state, F32:$scale);
-  let results = (outs Attn_TileType:$out, Attn_TileType:$lse);
+  let results = (outs Attn_TileType:$out, Attn_TileType:$lse, Optional<Attn_TileType>:$lse_tail);
   let assemblyFormat = [{
     $acc `,` $state `scale` `(` $scale `)` attr-dict `:` type($acc) `,` type($state)
-    `->` type($out) `,` type($lse)
+    `->` type($out) `,` type($lse) (`,` type($lse_tail)^)?
   }];
   let hasVerifier = 1;
 }
@@ -266,16 +281,27 @@ def Attn_MergeOp : Attn_TileOp<"merge", [
   let description = [{
     With m = max(lse_a, lse_b), w_x = exp(lse_x - m):
     `o = (w_a o_a + w_b o_b) / (w_a + w_b)`, `lse = m + ln(w_a + w_b)`.
+    With tails (see `attn.finalize`), those of a and of b, lse_x stands for the sum of lse_x
+    and its tail, and the result has a tail too.
     A side with lse = -inf is empty: the other side is returned bit for bit.
     Commutative; exp is never given a positive argument.
 
     - C1: outputs are rank-2, LSEs rank-1 f32 tiles of as many rows.
+    - C2: there are two tails and a tail among the results, or none; they have the type of lse.
+
+    Example:
+    ```mlir
+    %o, %l, %t = attn.merge %oa, %la with %ob, %lb
+       tails(%ta, %tb : !attn.tile<64xf32>, !attn.tile<64xf32>)
+       : !attn.tile<64x16xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
+    ```
   }];
   let arguments = (ins Attn_TileType:$o_a, Attn_TileType:$lse_a, Attn_TileType:$o_b,
-                       Attn_TileType:$lse_b);
-  let results = (outs Attn_TileType:$o, Attn_TileType:$lse);
+                       Attn_TileType:$lse_b, Variadic<Attn_TileType>:$tails);
+  let results = (outs Attn_TileType:$o, Attn_TileType:$lse, Optional<Attn_TileType>:$tail);
   let assemblyFormat = [{
-    $o_a `,` $lse_a `with` $o_b `,` $lse_b attr-dict `:` type($o) `,` type($lse)
+    $o_a `,` $lse_a `with` $o_b `,` $lse_b (`tails` `(` $tails^ `:` type($tails) `)`)? attr-dict
+    `:` type($o) `,` type($lse) (`,` type($tail)^)?
   }];
   let hasVerifier = 1;
 }

@@ -252,7 +252,9 @@ def AttnSplitKV : Pass<"attn-split-kv", "::mlir::func::FuncOp"> {
   let description = [{
     An `attn.forward` whose schedule has split_kv = n > 1 writes n partial results to
     workspace arguments that are appended to the function; an `attn.merge_states`
-    combines them. The argument attribute `attn.workspace` gives the shape that the
+    combines them. Beside its LSE a part has a tail, what the rounding of LSE left out; an
+    fa1 schedule, which merges as it goes, gets a workspace for its tail.
+    The argument attribute `attn.workspace` gives the shape that the
     caller must allocate, dense and row-major: for each dim a constant, or
     [argument, dim] for the size of an argument's dim.
 
@@ -262,9 +264,10 @@ def AttnSplitKV : Pass<"attn-split-kv", "::mlir::func::FuncOp"> {
     // becomes
     func.func @f(%q, ..., %o: memref<?x?x8x64xf16>, ...,
                  %po: memref<4x?x?x8x64xf32> {attn.workspace = [4, [3, 0], [3, 1], 8, 64]},
-                 %pl: memref<4x?x8x?xf32> {attn.workspace = [4, [3, 0], 8, [3, 1]]}) {
-      attn.forward ... outs(%po, %pl) schedule(#attn.schedule<split_kv = 4>)
-      attn.merge_states ins(%po, %pl) outs(%o)
+                 %pl: memref<4x?x8x?xf32> {attn.workspace = [4, [3, 0], 8, [3, 1]]},
+                 %pt: memref<4x?x8x?xf32> {attn.workspace = [4, [3, 0], 8, [3, 1]]}) {
+      attn.forward ... outs(%po, %pl) lse_tail(%pt) schedule(#attn.schedule<split_kv = 4>)
+      attn.merge_states ins(%po, %pl) partial_tail(%pt) outs(%o)
     ```
   }];
 }

@@ -1,0 +1,39 @@
+//===- CompileEmulated.cpp - GPU kernels for the emulator -----------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelLowering.h"
+#include "Session.h"
+
+#include <mlir/Transforms/LocationSnapshot.h>
+
+using namespace mlir;
+using namespace attn;
+
+rt::Expected<std::unique_ptr<EmulatedProgram>>
+Compiler::compileEmulated(const Problem &problem) const {
+  if (!info->isGpu)
+    return rt::fail(rt::ErrorCode::BadInput, "target " + info->name +
+                                                 " has no GPU kernels to emulate: expected a "
+                                                 "GPU target, such as sm_80");
+  Session session(options, *info);
+  rt::Status status = session.load(problem);
+  if (status)
+    status = session.runTo(Stage::Configure);
+  if (!status)
+    return rt::fail(status.error());
+  rt::Expected<rt::Manifest> manifest = lowerToL3(session, *info);
+  if (!manifest)
+    return rt::fail(manifest.error());
+  // Reports name lines of the text that `attnc compile --emit llvm` writes.
+  generateLocationsFromIR(llvm::nulls(), "l3.mlir", session.module(), OpPrintingFlags());
+  auto program = emu::Program::create(session.module());
+  if (!program)
+    return rt::fail(program.error().code == rt::ErrorCode::BadInput
+                        ? session.takeError(rt::ErrorCode::BadInput, program.error().message)
+                        : program.error());
+  return std::make_unique<EmulatedProgram>(std::move(*manifest), std::move(*program));
+}

@@ -1,0 +1,180 @@
+//===- SiteCollector.cpp - Finds and decodes the sites --------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SiteCollector.h"
+
+#include "AccumulatorCheck.h"
+
+#include <mlir/Dialect/LLVMIR/NVVMDialect.h>
+
+using namespace mlir;
+using namespace attn;
+
+/// Stack memory that one alloca may take.
+static constexpr int64_t kMaxAlloca = 64 << 10;
+
+//===----------------------------------------------------------------------===//
+// Plain ops
+//===----------------------------------------------------------------------===//
+
+template <typename... Ops> static bool isOneOf(Operation *op) { return isa<Ops...>(op); }
+
+/// Ops that mean the same on the host.
+static bool isPlain(Operation *op) {
+  using namespace LLVM;
+  return isOneOf<AddOp, SubOp, MulOp, AndOp, OrOp, XOrOp, ShlOp, LShrOp, AShrOp, FAddOp, FSubOp,
+                 FMulOp, FDivOp, FRemOp, FNegOp, ICmpOp, FCmpOp, SelectOp, FreezeOp>(op) ||
+         isOneOf<TruncOp, ZExtOp, SExtOp, FPTruncOp, FPExtOp, SIToFPOp, UIToFPOp, FPToSIOp,
+                 FPToUIOp, BitcastOp, AddrSpaceCastOp, IntToPtrOp, PtrToIntOp>(op) ||
+         isOneOf<GEPOp, AddressOfOp, ConstantOp, UndefOp, PoisonOp, ZeroOp, ExtractValueOp,
+                 InsertValueOp, ExtractElementOp, InsertElementOp, ShuffleVectorOp>(op) ||
+         isOneOf<BrOp, CondBrOp, SwitchOp, ReturnOp>(op) ||
+         isOneOf<FMAOp, FMulAddOp, MaxNumOp, MinNumOp, MaximumOp, MinimumOp, FAbsOp, SqrtOp,
+                 CopySignOp, FFloorOp, FCeilOp, FTruncOp, RintOp, RoundOp, RoundEvenOp, Exp2Op,
+                 ExpOp, Log2Op, LogOp, SMaxOp, SMinOp, UMaxOp, UMinOp, AbsOp, CtPopOp,
+                 CountLeadingZerosOp, CountTrailingZerosOp, BitReverseOp, ByteSwapOp, FshlOp,
+                 FshrOp, UAddSat, USubSat, SAddSat, SSubSat>(op) ||
+         isOneOf<AssumeOp, LifetimeStartOp, LifetimeEndOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Sites
+//===----------------------------------------------------------------------===//
+
+/// "file:line:col", or the function's name where the IR says no more.
+static std::string locationText(Operation *op) {
+  std::string text;
+  op->getLoc()->walk([&](Location loc) {
+    auto place = dyn_cast<FileLineColLoc>(loc);
+    if (!place)
+      return WalkResult::advance();
+    text = llvm::formatv("{0}:{1}:{2}", place.getFilename().getValue(), place.getLine(),
+                         place.getColumn());
+    return WalkResult::interrupt();
+  });
+  if (!text.empty())
+    return text;
+  auto func = op->getParentOfType<LLVM::LLVMFuncOp>();
+  return "an unknown location in @" + func.getSymName().str();
+}
+
+unsigned SiteCollector::addSite(Operation *op, std::unique_ptr<emu::Instruction> instruction) {
+  emu::Site site;
+  site.index = sites.size();
+  site.name = emu::InstructionTable::nameOf(op).str();
+  site.location = locationText(op);
+  site.instruction = std::move(instruction);
+  sites.push_back(std::move(site));
+  return sites.size() - 1;
+}
+
+LogicalResult SiteCollector::visitMemory(Operation *op, emu::AccessKind kind, Type type,
+                                         std::optional<uint64_t> alignment) {
+  emu::HostSize size = emu::hostSize(type);
+  if (size.bytes == 0)
+    return op->emitError() << "the emulator has no layout for " << type;
+  // A vector of three elements occupies four, but only three are accessed.
+  size_t bytes = size.bytes;
+  if (auto vector = dyn_cast<VectorType>(type))
+    bytes = emu::hostSize(vector.getElementType()).bytes * vector.getNumElements();
+  auto access = std::make_unique<MemoryAccess>(kind, bytes, alignment.value_or(size.alignment));
+  found.push_back({op, SiteKind::Access, addSite(op, std::move(access))});
+  return success();
+}
+
+/// Whether a division traps on the host: not by a constant other than 0 and -1.
+static bool mayTrap(Operation *op) {
+  APInt divisor;
+  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() ||
+         divisor.isAllOnes();
+}
+
+LogicalResult SiteCollector::visit(Operation *op) {
+  if (emu::Decoder decoder = emu::InstructionTable::get().lookup(op)) {
+    for (Type type : llvm::concat<Type>(SmallVector<Type>(op->getOperandTypes()),
+                                        SmallVector<Type>(op->getResultTypes())))
+      if (emu::hostSize(type).bytes == 0)
+        return op->emitError() << "the emulator has no layout for " << type;
+    FailureOr<std::unique_ptr<emu::Instruction>> instruction = decoder(op);
+    if (failed(instruction))
+      return failure();
+    found.push_back({op, SiteKind::Op, addSite(op, std::move(*instruction))});
+    return success();
+  }
+  if (auto load = dyn_cast<LLVM::LoadOp>(op))
+    return visitMemory(op, emu::AccessKind::Read, load.getType(), load.getAlignment());
+  if (auto store = dyn_cast<LLVM::StoreOp>(op))
+    return visitMemory(op, emu::AccessKind::Write, store.getValue().getType(),
+                       store.getAlignment());
+  if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op))
+    return visitMemory(op, emu::AccessKind::Atomic, atomic.getVal().getType(),
+                       atomic.getAlignment());
+  if (auto atomic = dyn_cast<LLVM::AtomicCmpXchgOp>(op))
+    return visitMemory(op, emu::AccessKind::Atomic, atomic.getVal().getType(),
+                       atomic.getAlignment());
+  if (isa<LLVM::UDivOp, LLVM::SDivOp, LLVM::URemOp, LLVM::SRemOp>(op)) {
+    if (!op->getResult(0).getType().isInteger())
+      return op->emitError() << "the emulator divides scalars only, got "
+                             << op->getResult(0).getType();
+    if (mayTrap(op))
+      found.push_back({op, SiteKind::Division, addSite(op, nullptr)});
+    return success();
+  }
+  if (isa<LLVM::UnreachableOp>(op)) {
+    found.push_back({op, SiteKind::Unreachable, addSite(op, nullptr)});
+    return success();
+  }
+  if (auto alloca = dyn_cast<LLVM::AllocaOp>(op)) {
+    APInt count;
+    int64_t bytes = emu::hostSize(alloca.getElemType()).bytes;
+    if (!matchPattern(alloca.getArraySize(), m_ConstantInt(&count)) ||
+        count.getSExtValue() * bytes > kMaxAlloca || !op->getBlock()->isEntryBlock())
+      return op->emitError() << "expected an alloca of at most " << kMaxAlloca
+                             << " bytes in the entry block: the emulator's stacks are small";
+    return success();
+  }
+  if (isa<LLVM::CallOp>(op))
+    return op->emitError() << "the emulator runs kernels that call nothing; inline the callee";
+  StringRef name = emu::InstructionTable::nameOf(op);
+  bool isPlainIntrinsic = isa<LLVM::CallIntrinsicOp>(op) && !name.starts_with("llvm.nvvm.");
+  if (isPlain(op) || isPlainIntrinsic)
+    return success();
+  return op->emitError() << "'" << name << "' has no semantics in the emulator";
+}
+
+/// A branch to a block that does not come later goes round a loop.
+void SiteCollector::findLoops(LLVM::LLVMFuncOp func) {
+  DenseMap<Block *, unsigned> order;
+  for (Block &block : func.getBody())
+    order.insert({&block, order.size()});
+  for (Block &block : func.getBody())
+    for (Block *successor : block.getSuccessors())
+      if (order[successor] <= order[&block] && !loops.contains(successor))
+        loops.insert({successor, addSite(block.getTerminator(), nullptr)});
+}
+
+LogicalResult SiteCollector::collect(ModuleOp module) {
+  for (Operation &op : *module.getBody()) {
+    auto func = dyn_cast<LLVM::LLVMFuncOp>(op);
+    if (!func) {
+      if (!isa<LLVM::GlobalOp>(op))
+        return op.emitError() << "expected llvm.func and llvm.mlir.global, got '" << op.getName()
+                              << "'; lower the module first";
+      continue;
+    }
+    if (func.isExternal())
+      continue;
+    WalkResult result = func.walk([&](Operation *inner) {
+      return inner == func || succeeded(visit(inner)) ? WalkResult::advance()
+                                                      : WalkResult::interrupt();
+    });
+    if (result.wasInterrupted() || failed(checkAccumulators(func)))
+      return failure();
+    findLoops(func);
+  }
+  return success();
+}

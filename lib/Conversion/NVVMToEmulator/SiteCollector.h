@@ -1,0 +1,47 @@
+//===- SiteCollector.h - Finds and decodes the sites ------------*- C++ -*-===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_CONVERSION_NVVMTOEMULATOR_SITECOLLECTOR_H
+#define ATTN_LIB_CONVERSION_NVVMTOEMULATOR_SITECOLLECTOR_H
+
+#include "attn/Conversion/NVVMToEmulator/NVVMToEmulator.h"
+
+#include <llvm/ADT/MapVector.h>
+#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
+
+namespace attn {
+
+/// How lowered code treats an op.
+enum class SiteKind { Op, Access, Division, Unreachable };
+
+/// Looks at all ops of a module and decodes those that become sites; changes nothing.
+class SiteCollector {
+public:
+  struct Found {
+    mlir::Operation *op;
+    SiteKind kind;
+    unsigned site;
+  };
+
+  mlir::LogicalResult collect(mlir::ModuleOp module);
+
+  std::vector<emu::Site> sites;
+  std::vector<Found> found;
+  /// Blocks that a branch goes back to, with the branch's site.
+  llvm::MapVector<mlir::Block *, unsigned> loops;
+
+private:
+  mlir::LogicalResult visit(mlir::Operation *op);
+  mlir::LogicalResult visitMemory(mlir::Operation *op, emu::AccessKind kind, mlir::Type type,
+                                  std::optional<uint64_t> alignment);
+  unsigned addSite(mlir::Operation *op, std::unique_ptr<emu::Instruction> instruction);
+  void findLoops(mlir::LLVM::LLVMFuncOp func);
+};
+
+} // namespace attn
+
+#endif // ATTN_LIB_CONVERSION_NVVMTOEMULATOR_SITECOLLECTOR_H

@@ -1,0 +1,113 @@
+//===- Async.cpp - Asynchronous operations -===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Emulator/Async.h"
+
+#include <algorithm>
+
+using namespace attn::emu;
+
+bool AsyncOp::begin(SharedMemory &memory, const Accessor &accessor, AccessKind kind,
+                    const void *address, size_t bytes, size_t alignment) {
+  uint32_t record = SharedMemory::kNoRecord;
+  for (const Flight &flight : flights)
+    if (flight.memory == &memory && memory.record(flight.record).kind == kind)
+      record = flight.record;
+  bool isNew = record == SharedMemory::kNoRecord;
+  record = memory.begin(accessor, kind, address, bytes, alignment, record);
+  if (record == SharedMemory::kNoRecord)
+    return false;
+  if (isNew)
+    flights.push_back({&memory, record});
+  return true;
+}
+
+void AsyncOp::land() {
+  if (landed)
+    return;
+  landed = true;
+  if (move)
+    move();
+}
+
+void AsyncOp::complete(Component component, uint32_t epoch) {
+  land();
+  for (const Flight &flight : flights)
+    flight.memory->complete(flight.record, component, epoch);
+  flights.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// When operations land
+//===----------------------------------------------------------------------===//
+
+void AsyncEngine::issue(AsyncOpPtr op, bool wakes) {
+  if (mode == AsyncMode::Early || (mode == AsyncMode::Random && random() % 4 == 0)) {
+    op->land();
+    return;
+  }
+  pending.push_back({std::move(op), wakes});
+}
+
+void AsyncEngine::dropLanded() {
+  std::erase_if(pending, [](const Pending &entry) { return entry.op->hasLanded(); });
+}
+
+bool AsyncEngine::landOne() {
+  dropLanded();
+  std::vector<AsyncOpPtr> waking;
+  for (const Pending &entry : pending) {
+    if (!entry.wakes)
+      continue;
+    waking.push_back(entry.op);
+    if (mode != AsyncMode::Random)
+      break;
+  }
+  if (waking.empty())
+    return false;
+  waking[waking.size() == 1 ? 0 : random() % waking.size()]->land();
+  return true;
+}
+
+void AsyncEngine::perhapsLand() {
+  if (mode != AsyncMode::Random || pending.empty() || random() % 2 == 0)
+    return;
+  AsyncOpPtr op = pending[random() % pending.size()].op;
+  op->land();
+  dropLanded();
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+void AsyncGroups::commit() {
+  groups.push_back(std::move(open));
+  open.clear();
+}
+
+std::vector<AsyncOpPtr> AsyncGroups::take(size_t pending) {
+  std::vector<AsyncOpPtr> ops;
+  while (groups.size() > pending) {
+    ops.insert(ops.end(), groups.front().begin(), groups.front().end());
+    groups.pop_front();
+  }
+  return ops;
+}
+
+std::vector<AsyncOpPtr> AsyncGroups::takeAll() {
+  commit();
+  return take(0);
+}
+
+std::vector<AsyncOpPtr> AsyncGroups::all() const {
+  std::vector<AsyncOpPtr> ops;
+  for (const std::vector<AsyncOpPtr> &group : groups)
+    ops.insert(ops.end(), group.begin(), group.end());
+  ops.insert(ops.end(), open.begin(), open.end());
+  return ops;
+}

@@ -1,0 +1,246 @@
+//===- Machine.cpp - Threads, warps, CTAs and clusters of a launch -===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Emulator/Machine.h"
+
+#include "Fiber.h"
+#include "attn/Emulator/Launch.h"
+
+using namespace attn::emu;
+using llvm::ArrayRef;
+using llvm::Twine;
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+Thread::Thread(Cta &cta, unsigned index, Component component)
+    : block_(&cta), launch_(&cta.cluster.launch), number(index), self(component) {
+  sharedBase = cta.memory.data();
+  region = cta.cluster.region;
+  // Epochs start at 1: nobody knows of a thread's accesses before they synchronize.
+  clocks.order.set(self, 1);
+  clocks.proxy.set(self, 0);
+}
+
+Cluster &Thread::cluster() const { return block_->cluster; }
+Warp &Thread::warp() const { return *block_->warps[number / kLanes]; }
+Warpgroup &Thread::warpgroup() const { return *block_->warpgroups[number / kWarpgroupThreads]; }
+
+Dim3 Thread::threadIdx() const {
+  Dim3 block = launch().shape.block;
+  return {number % block.x, number / block.x % block.y, number / block.x / block.y};
+}
+
+void Thread::tick() {
+  clocks.order.set(self, epoch() + 1);
+  warp().stale = true;
+  warpgroup().stale = true;
+}
+
+void Thread::fenceProxy() {
+  clocks.fenceProxy();
+  // Later writes of this thread are not fenced.
+  tick();
+}
+
+Accessor Thread::accessor(Proxy proxy) { return {*this, site(), clocks, self, epoch(), proxy}; }
+
+bool Thread::access(AccessKind kind, const void *address, size_t bytes, size_t alignment) {
+  if (SharedMemory *memory = cluster().memoryAt(address)) {
+    if (const Mbarrier *barrier = cluster().mbarriers.overlapping(address, bytes)) {
+      report(ReportKind::BarrierMisuse, "an ordinary access to the mbarrier at shared offset " +
+                                            Twine(memory->offsetOf(barrier->address)));
+      return false;
+    }
+    return memory->access(accessor(), kind, address, bytes, alignment);
+  }
+  if (fiber->ownsStack(address, bytes))
+    return true;
+  return accessGlobal(address, bytes, alignment);
+}
+
+bool Thread::accessGlobal(const void *address, size_t bytes, size_t alignment) {
+  if (reinterpret_cast<uintptr_t>(address) % alignment != 0) {
+    report(ReportKind::Misaligned, "an address that is no multiple of " + Twine(alignment) +
+                                       ", at " + launch().memory.describe(address, bytes));
+    return false;
+  }
+  if (launch().memory.contains(address, bytes))
+    return true;
+  auto inRegion = static_cast<const std::byte *>(address) - region;
+  if (inRegion >= 0 && inRegion < ptrdiff_t(1) << 32) {
+    report(ReportKind::SharedOutOfBounds,
+           Twine(bytes) + " bytes at shared address " + Twine(inRegion) + ", where the CTA has " +
+               Twine(block_->memory.size()) + " bytes from " + Twine(sharedBase - region));
+    return false;
+  }
+  report(ReportKind::GlobalOutOfBounds,
+         Twine(bytes) + " bytes at " + launch().memory.describe(address, bytes));
+  return false;
+}
+
+SharedMemory *Thread::sharedAt(const void *address) {
+  SharedMemory *memory = cluster().memoryAt(address);
+  if (!memory)
+    report(ReportKind::SharedOutOfBounds,
+           "expected an address in shared memory, got one " +
+               Twine(static_cast<const std::byte *>(address) - sharedBase) +
+               " bytes from its start, where the CTA has " + Twine(block_->memory.size()) +
+               " bytes");
+  return memory;
+}
+
+void Thread::complete(ArrayRef<AsyncOpPtr> ops) {
+  for (const AsyncOpPtr &op : ops)
+    op->complete(self, epoch());
+}
+
+void Thread::report(ReportKind kind, const Twine &message) {
+  launch().stop(
+      {kind, (toString(kind) + ": " + site().text() + ", " + text() + ": " + message).str()});
+}
+
+void Thread::block(llvm::function_ref<bool()> isReady, llvm::function_ref<std::string()> what) {
+  if (isReady() || launch().stopped())
+    return;
+  if (launch().options.listener)
+    launch().options.listener->blocked(*this, site());
+  state = State::Blocked;
+  ready = &isReady;
+  waitsFor = &what;
+  suspend();
+  if (launch().options.listener)
+    launch().options.listener->resumed(*this, site());
+}
+
+void Thread::yield() {
+  polls = true;
+  suspend();
+}
+
+void Thread::suspend() {
+  do
+    fiber->suspend();
+  while (launch().stopped());
+}
+
+static std::string ctaText(const Cta &cta) {
+  Dim3 id = cta.blockIdx;
+  std::string text = "CTA " + std::to_string(id.x);
+  if (id.y != 0 || id.z != 0)
+    text += "," + std::to_string(id.y) + "," + std::to_string(id.z);
+  return text;
+}
+
+std::string Thread::text() const {
+  return ctaText(*block_) + ", warp " + std::to_string(number / kLanes) + ", lane " +
+         std::to_string(lane()) + " (thread " + std::to_string(number) + ")";
+}
+
+//===----------------------------------------------------------------------===//
+// Warps and warpgroups
+//===----------------------------------------------------------------------===//
+
+Thread &Warp::thread(unsigned lane) const { return cta.threads[index * kLanes + lane]; }
+
+unsigned Warp::numLanes() const {
+  return std::min<size_t>(kLanes, cta.threads.size() - index * kLanes);
+}
+
+Accessor Warp::accessor(Thread &lane, const Site &site) {
+  if (stale) {
+    stale = false;
+    ++epoch;
+    for (unsigned i = 0, e = numLanes(); i != e; ++i)
+      thread(i).clocks.order.set(self, epoch);
+  }
+  return {lane, site, lane.clocks, self, epoch, Proxy::Generic};
+}
+
+void Warp::synchronize(ArrayRef<Lane> lanes) {
+  Clocks all;
+  for (const Lane &lane : lanes)
+    if (lane.thread)
+      all.join(lane.thread->clocks);
+  for (const Lane &lane : lanes)
+    if (lane.thread) {
+      lane.thread->clocks = all;
+      lane.thread->tick();
+    }
+}
+
+Thread &Warpgroup::thread(unsigned i) const { return cta.threads[index * kWarpgroupThreads + i]; }
+
+unsigned Warpgroup::numThreads() const {
+  return std::min<size_t>(kWarpgroupThreads, cta.threads.size() - index * kWarpgroupThreads);
+}
+
+Clocks Warpgroup::meet() const {
+  Clocks common = thread(0).clocks;
+  for (unsigned i = 1, e = numThreads(); i != e; ++i)
+    common.meet(thread(i).clocks);
+  return common;
+}
+
+uint32_t Warpgroup::publish() {
+  if (stale) {
+    stale = false;
+    ++epoch;
+    for (unsigned i = 0, e = numThreads(); i != e; ++i)
+      thread(i).clocks.order.set(self, epoch);
+  }
+  return epoch;
+}
+
+Accessor Warpgroup::accessor(Thread &issuer, const Site &site, const Clocks &clocks, Proxy proxy) {
+  return {issuer, site, clocks, self, publish(), proxy};
+}
+
+void Warpgroup::complete(ArrayRef<AsyncOpPtr> ops) {
+  for (const AsyncOpPtr &op : ops)
+    op->complete(self, publish());
+}
+
+//===----------------------------------------------------------------------===//
+// CTAs and clusters
+//===----------------------------------------------------------------------===//
+
+Cta::Cta(Cluster &cluster, Dim3 blockIdx, unsigned rank, std::byte *window, size_t sharedBytes,
+         unsigned numThreads)
+    : cluster(cluster), blockIdx(blockIdx), rank(rank), memory(window, sharedBytes) {
+  threads.reserve(numThreads);
+  for (unsigned i = 0; i != numThreads; ++i)
+    threads.emplace_back(*this, i, cluster.newComponent());
+  unsigned numWarps = llvm::divideCeil(numThreads, kLanes);
+  unsigned numGroups = llvm::divideCeil(numThreads, kWarpgroupThreads);
+  for (unsigned i = 0; i != numWarps; ++i)
+    warps.push_back(std::make_unique<Warp>(*this, i, cluster.newComponent()));
+  for (unsigned i = 0; i != numGroups; ++i)
+    warpgroups.push_back(std::make_unique<Warpgroup>(*this, i, cluster.newComponent()));
+  for (unsigned id = 0; id != 16; ++id)
+    barriers.emplace_back(id);
+}
+
+Cluster::Cluster(Launch &launch, std::byte *region)
+    : launch(launch), region(region), mbarriers(*this) {}
+
+SharedMemory *Cluster::memoryAt(const void *address) {
+  auto offset = static_cast<size_t>(static_cast<const std::byte *>(address) - region);
+  size_t rank = offset / kCtaWindow;
+  if (rank >= ctas.size() || !ctas[rank]->memory.contains(address))
+    return nullptr;
+  return &ctas[rank]->memory;
+}
+
+std::string Cluster::threadText(Component component) const {
+  for (const std::unique_ptr<Cta> &cta : ctas)
+    for (const Thread &thread : cta->threads)
+      if (thread.component() == component)
+        return thread.text();
+  return "another thread";
+}

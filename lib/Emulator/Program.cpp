@@ -1,0 +1,231 @@
+//===- Program.cpp - L3 programs that run on the host ---------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Emulator/Program.h"
+
+#include "Semantics/Numbers.h"
+#include "attn/Conversion/NVVMToEmulator/NVVMToEmulator.h"
+
+#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/TargetSelect.h>
+#include <mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h>
+#include <mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h>
+#include <mlir/Target/LLVMIR/Export.h>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::emu;
+
+struct Program::State {
+  EmulatorTables tables;
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  llvm::StringMap<ThreadFunction> entries;
+  /// Globals in memory.
+  std::vector<std::pair<std::string, std::span<std::byte>>> globals;
+};
+
+Program::Program(std::unique_ptr<State> state) : state(std::move(state)) {}
+Program::~Program() = default;
+
+//===----------------------------------------------------------------------===//
+// What compiled code calls
+//===----------------------------------------------------------------------===//
+
+static Thread &threadOf(ThreadHeader *header) { return *static_cast<Thread *>(header); }
+
+static const Site &siteOf(Thread &thread, uint32_t site) { return thread.launch().sites[site]; }
+
+static void callOp(ThreadHeader *header, uint32_t site, const std::byte *args, std::byte *results) {
+  Thread &thread = threadOf(header);
+  thread.launch().execute(thread, siteOf(thread, site), args, results);
+}
+
+static void callAccess(ThreadHeader *header, uint32_t number, const void *address) {
+  Thread &thread = threadOf(header);
+  const Site &site = siteOf(thread, number);
+  const auto &access = static_cast<const MemoryAccess &>(*site.instruction);
+  thread.launch().access(thread, site, access.kind, address, access.bytes, access.alignment);
+}
+
+static void callStep(ThreadHeader *header, uint32_t site) {
+  Thread &thread = threadOf(header);
+  thread.launch().step(thread, siteOf(thread, site));
+}
+
+static void callCheck(ThreadHeader *header, uint32_t number, bool failed) {
+  if (!failed)
+    return;
+  Thread &thread = threadOf(header);
+  thread.launch().fail(thread, siteOf(thread, number),
+                       "reached with operands for which its result is undefined");
+}
+
+// The host's code generator calls these for conversions that the processor lacks. A 16-bit
+// number travels in the low half of a floating-point register, as a float of those bits does.
+static float truncateToBF16(float value) { return std::bit_cast<float>(uint32_t(toBF16(value))); }
+static float truncateToF16(float value) { return std::bit_cast<float>(uint32_t(toF16(value))); }
+static float extendF16(float bits) {
+  return fromF16(static_cast<uint16_t>(std::bit_cast<uint32_t>(bits)));
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+static llvm::Error defineHooks(llvm::orc::LLJIT &jit) {
+  llvm::orc::SymbolMap symbols;
+  auto define = [&](llvm::StringRef name, auto *function) {
+    symbols[jit.mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                                          llvm::JITSymbolFlags::Exported};
+  };
+  define(kEmulatorOp, &callOp);
+  define(kEmulatorAccess, &callAccess);
+  define(kEmulatorStep, &callStep);
+  define(kEmulatorCheck, &callCheck);
+  define("__truncsfbf2", &truncateToBF16);
+  define("__truncsfhf2", &truncateToF16);
+  define("__extendhfsf2", &extendF16);
+  return jit.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)));
+}
+
+/// Code runs once and slowly anyway: no optimization.
+static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compile(ModuleOp module) {
+  static const bool initialized = [] {
+    return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  }();
+  if (!initialized)
+    return llvm::createStringError("LLVM was built without a code generator for this machine");
+  auto context = std::make_unique<llvm::LLVMContext>();
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, *context);
+  if (!llvmModule)
+    return llvm::createStringError("the module cannot be translated to LLVM IR");
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return builder.takeError();
+  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
+  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*builder)).create();
+  if (!jit)
+    return jit.takeError();
+  llvmModule->setDataLayout((*jit)->getDataLayout());
+  llvmModule->setTargetTriple((*jit)->getTargetTriple());
+  if (llvm::Error error = defineHooks(**jit))
+    return std::move(error);
+  if (llvm::Error error = (*jit)->addIRModule(
+          llvm::orc::ThreadSafeModule(std::move(llvmModule), std::move(context))))
+    return std::move(error);
+  return jit;
+}
+
+static tl::unexpected<rt::Error> internal(llvm::Error error) {
+  return rt::fail(rt::ErrorCode::Internal, llvm::toString(std::move(error)));
+}
+
+rt::Expected<std::unique_ptr<Program>> Program::create(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  FailureOr<EmulatorTables> tables = convertNVVMToEmulator(*copy);
+  if (failed(tables))
+    return rt::fail(rt::ErrorCode::BadInput, "the program has ops that the emulator cannot run");
+  auto state = std::make_unique<State>();
+  state->tables = std::move(*tables);
+  auto jit = compile(*copy);
+  if (!jit)
+    return internal(jit.takeError());
+  state->jit = std::move(*jit);
+  for (const EmulatedKernel &kernel : state->tables.kernels) {
+    auto address = state->jit->lookup((kEmulatorEntryPrefix + kernel.name).str());
+    if (!address)
+      return internal(address.takeError());
+    state->entries[kernel.name] = address->toPtr<ThreadFunction>();
+  }
+  for (const auto &[name, bytes] : state->tables.globals) {
+    auto address = state->jit->lookup(name);
+    if (!address)
+      return internal(address.takeError());
+    state->globals.push_back({"@" + name, {address->toPtr<std::byte *>(), bytes}});
+  }
+  return std::unique_ptr<Program>(new Program(std::move(state)));
+}
+
+std::vector<std::string> Program::kernels() const {
+  std::vector<std::string> names;
+  for (const EmulatedKernel &kernel : state->tables.kernels)
+    names.push_back(kernel.name);
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// Most shared memory and threads of a CTA, on any GPU.
+static constexpr size_t kMaxSharedBytes = 227 << 10;
+static constexpr uint64_t kMaxThreads = 1024;
+
+static rt::Status check(const Program::Request &request, const EmulatedKernel &kernel,
+                        size_t sharedBytes) {
+  auto refuse = [&](const llvm::Twine &message) {
+    return rt::fail(rt::ErrorCode::BadInput, ("kernel '" + kernel.name + "': " + message).str());
+  };
+  if (request.numParameters != kernel.parameters.size())
+    return refuse("expected " + llvm::Twine(kernel.parameters.size()) + " parameters, got " +
+                  llvm::Twine(request.numParameters));
+  uint64_t threads = request.block.count();
+  if (threads == 0 || threads > kMaxThreads)
+    return refuse("expected 1 to " + llvm::Twine(kMaxThreads) + " threads a CTA, got " +
+                  llvm::Twine(threads));
+  if (kernel.maxThreads != 0 &&
+      (threads > kernel.maxThreads || (kernel.exactThreads && threads != kernel.maxThreads)))
+    return refuse(llvm::Twine("expected ") + (kernel.exactThreads ? "" : "at most ") +
+                  llvm::Twine(kernel.maxThreads) + " threads a CTA, got " + llvm::Twine(threads));
+  if (sharedBytes > kMaxSharedBytes)
+    return refuse("expected at most " + llvm::Twine(kMaxSharedBytes) +
+                  " bytes of shared memory, got " + llvm::Twine(sharedBytes));
+  if (request.grid.count() == 0)
+    return refuse("expected a grid of at least one CTA");
+  if (request.grid.x % kernel.cluster.x || request.grid.y % kernel.cluster.y ||
+      request.grid.z % kernel.cluster.z)
+    return refuse(llvm::formatv("expected a grid of whole clusters of {0} x {1} x {2} CTAs, got "
+                                "{3} x {4} x {5}",
+                                kernel.cluster.x, kernel.cluster.y, kernel.cluster.z,
+                                request.grid.x, request.grid.y, request.grid.z)
+                      .str());
+  if (kernel.cluster.count() > 16)
+    return refuse("expected clusters of at most 16 CTAs, got " +
+                  llvm::Twine(kernel.cluster.count()));
+  return {};
+}
+
+rt::Status Program::launch(const Request &request, GlobalMemory memory,
+                           const LaunchOptions &options) const {
+  const EmulatorTables &tables = state->tables;
+  auto kernel = llvm::find_if(tables.kernels, [&](const EmulatedKernel &candidate) {
+    return candidate.name == request.kernel;
+  });
+  if (kernel == tables.kernels.end())
+    return rt::fail(rt::ErrorCode::BadInput, "the program has no kernel '" + request.kernel + "'");
+  size_t sharedBytes = tables.staticSharedBytes + request.dynamicSharedBytes;
+  if (rt::Status status = check(request, *kernel, sharedBytes); !status)
+    return status;
+  for (const auto &[name, bytes] : state->globals)
+    memory.addBytes(name, bytes.data(), bytes.size());
+  for (const auto &[i, parameter] : llvm::enumerate(kernel->parameters))
+    if (parameter.byValue)
+      memory.addBytes("parameter " + std::to_string(i), request.parameters[i], parameter.bytes);
+  LaunchShape shape{request.grid, request.block, kernel->cluster, sharedBytes};
+  Launch launch(tables.sites, shape, options, memory);
+  if (std::optional<Report> report =
+          launch.run(state->entries.lookup(kernel->name), request.parameters))
+    return rt::fail(report->kind == ReportKind::NoMemory ? rt::ErrorCode::Unavailable
+                                                         : rt::ErrorCode::BadInput,
+                    std::move(report->message));
+  return {};
+}

@@ -1,0 +1,86 @@
+//===- Copies.cpp - cp.async -===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Semantics.h"
+#include "attn/Emulator/Launch.h"
+
+#include <mlir/Dialect/LLVMIR/NVVMDialect.h>
+
+using namespace mlir;
+using namespace attn::emu;
+
+namespace {
+
+/// Copies 4, 8 or 16 bytes, of which the last may be zeros instead.
+class CopyAsync : public Instruction {
+public:
+  CopyAsync(size_t bytes, bool hasSourceBytes) : bytes(bytes), hasSourceBytes(hasSourceBytes) {}
+  unsigned cycles() const override { return 8; }
+
+  void execute(Thread &thread, const std::byte *args, std::byte *) const override {
+    auto *target = get<std::byte *>(args, 0);
+    auto *source = get<const std::byte *>(args, 8);
+    size_t sourceBytes = hasSourceBytes ? get<uint32_t>(args, 16) : bytes;
+    if (sourceBytes > bytes)
+      return thread.report(ReportKind::BadOperand,
+                           "copies " + Twine(sourceBytes) + " of " + Twine(bytes) + " bytes");
+    SharedMemory *memory = thread.sharedAt(target);
+    if (!memory || (sourceBytes != 0 && !thread.accessGlobal(source, sourceBytes, bytes)))
+      return;
+    auto op = std::make_shared<AsyncOp>(thread.site(), thread);
+    if (!op->begin(*memory, thread.accessor(), AccessKind::Write, target, bytes, bytes))
+      return;
+    op->move = [=, size = bytes] {
+      std::memcpy(target, source, sourceBytes);
+      std::memset(target + sourceBytes, 0, size - sourceBytes);
+    };
+    thread.launch().engine.issue(op, /*wakes=*/false);
+    thread.copies.add(std::move(op));
+  }
+
+private:
+  size_t bytes;
+  bool hasSourceBytes;
+};
+
+FailureOr<std::unique_ptr<Instruction>> decodeCopyAsync(NVVM::CpAsyncOp op) {
+  return makeInstruction<CopyAsync>(op.getSize(), !!op.getCpSize());
+}
+
+class CommitGroup : public Instruction {
+  void execute(Thread &thread, const std::byte *, std::byte *) const override {
+    thread.copies.commit();
+  }
+};
+
+FailureOr<std::unique_ptr<Instruction>> decodeCommitGroup(NVVM::CpAsyncCommitGroupOp) {
+  return makeInstruction<CommitGroup>();
+}
+
+/// The thread's copies but those of the newest groups have landed and are its own writes now.
+class WaitGroup : public Instruction {
+public:
+  explicit WaitGroup(size_t pending) : pending(pending) {}
+  void execute(Thread &thread, const std::byte *, std::byte *) const override {
+    thread.complete(thread.copies.take(pending));
+  }
+
+private:
+  size_t pending;
+};
+
+FailureOr<std::unique_ptr<Instruction>> decodeWaitGroup(NVVM::CpAsyncWaitGroupOp op) {
+  return makeInstruction<WaitGroup>(op.getN());
+}
+
+} // namespace
+
+void attn::emu::registerCopies(InstructionTable &table) {
+  addOp<NVVM::CpAsyncOp, decodeCopyAsync>(table);
+  addOp<NVVM::CpAsyncCommitGroupOp, decodeCommitGroup>(table);
+  addOp<NVVM::CpAsyncWaitGroupOp, decodeWaitGroup>(table);
+}
