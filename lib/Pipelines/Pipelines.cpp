@@ -77,6 +77,7 @@ static void buildGPUStage(OpPassManager &pm, Stage stage) {
     // Last, because it needs to see who fills a pipe and who waits for it in one place.
     pm.addNestedPass<func::FuncOp>(createAttnAssignRoles());
     pm.addNestedPass<func::FuncOp>(createAttnVerifyPipes());
+    pm.addNestedPass<func::FuncOp>(createAttnWaitAhead());
     cleanUp(pm);
     break;
   case Stage::Place:

@@ -95,17 +95,17 @@ static std::string checkRegisterSplit(const TargetInfo &target, ScheduleAttr sch
     return llvm::formatv("producer_registers: expected a multiple of 8 in [{0}, {1}], got {2}",
                          kMinRegisterSplit, share, producer);
   if (consumer % 8 != 0 || consumer < share || consumer > target.maxRegistersPerThread + 1)
-    return llvm::formatv("consumer_registers: expected a multiple of 8 in [{0}, {1}], got {2}", share,
-                         target.maxRegistersPerThread + 1, consumer);
-  int64_t total = (consumer * schedule.getWarps() +
-                   producer * (schedule.getCtaWarps() - schedule.getWarps())) *
-                  kLanes;
+    return llvm::formatv("consumer_registers: expected a multiple of 8 in [{0}, {1}], got {2}",
+                         share, target.maxRegistersPerThread + 1, consumer);
+  int64_t total =
+      (consumer * schedule.getWarps() + producer * (schedule.getCtaWarps() - schedule.getWarps())) *
+      kLanes;
   if (total > share * schedule.getCtaWarps() * kLanes)
-    return llvm::formatv("consumer_registers: {0} warps of {1} and {2} of {3} registers take {4} of "
-                         "the CTA's {5}; reduce either",
-                         schedule.getWarps(), consumer,
-                         schedule.getCtaWarps() - schedule.getWarps(), producer, total,
-                         share * schedule.getCtaWarps() * kLanes);
+    return llvm::formatv(
+        "consumer_registers: {0} warps of {1} and {2} of {3} registers take {4} of "
+        "the CTA's {5}; reduce either",
+        schedule.getWarps(), consumer, schedule.getCtaWarps() - schedule.getWarps(), producer,
+        total, share * schedule.getCtaWarps() * kLanes);
   return {};
 }
 
@@ -121,13 +121,15 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
                          "promise alignment({0}) on the op or choose instruction = fma",
                          kMmaAlignmentBytes, facts.alignmentBytes);
   if (schedule.getWarpSplit() != WarpSplit::Rows || schedule.getQInRegisters())
-    return "instruction: wgmma expects warp_split = rows and q_in_registers = false; change them or "
+    return "instruction: wgmma expects warp_split = rows and q_in_registers = false; change them "
+           "or "
            "choose instruction = mma";
   int64_t warps = schedule.getWarps();
   if (warps % kWarpgroupWarps != 0 || warps > kMaxConsumerWarps)
-    return llvm::formatv("warps: expected a multiple of {0} up to {1} with instruction = wgmma, got "
-                         "{2}",
-                         kWarpgroupWarps, kMaxConsumerWarps, warps);
+    return llvm::formatv(
+        "warps: expected a multiple of {0} up to {1} with instruction = wgmma, got "
+        "{2}",
+        kWarpgroupWarps, kMaxConsumerWarps, warps);
   if (schedule.getQTile() != warps * kMmaRows)
     return llvm::formatv("q_tile: expected {0} ({1} rows for each of {2} warpgroups) with "
                          "instruction = wgmma, got {3}; change q_tile or warps",
@@ -135,14 +137,47 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
                          schedule.getQTile());
   int64_t columns = paddedHeadDim(facts.headDimV);
   if (schedule.getKvTile() > kMaxProductColumns || columns > kMaxProductColumns)
-    return llvm::formatv("kv_tile: a product of wgmma has at most {0} columns, got kv_tile = {1} and "
-                         "a padded head_dim_v of {2}",
-                         kMaxProductColumns, schedule.getKvTile(), columns);
+    return llvm::formatv(
+        "kv_tile: a product of wgmma has at most {0} columns, got kv_tile = {1} and "
+        "a padded head_dim_v of {2}",
+        kMaxProductColumns, schedule.getKvTile(), columns);
+  if (schedule.getPersistent() == Persistence::Dynamic)
+    return "persistent: dynamic is not available; choose static, whose order evens work out, or "
+           "none";
   return checkRegisterSplit(target, schedule);
+}
+
+/// What only kernels with roles do must not be asked of others.
+static std::string checkWithoutRoles(ScheduleAttr schedule) {
+  std::string instruction = stringifyInstruction(schedule.getInstruction()).str();
+  auto misplaced = [&](StringRef field, StringRef expected, const llvm::Twine &got) -> std::string {
+    return llvm::formatv("{0}: expected {1} with instruction = {2}, got {3}; choose instruction = "
+                         "wgmma on a target that has it",
+                         field, expected, instruction, got.str())
+        .str();
+  };
+  if (schedule.getKvOrder() != KVOrder::Ascending)
+    return misplaced("kv_order", "ascending", stringifyKVOrder(schedule.getKvOrder()));
+  if (schedule.getOverlap())
+    return misplaced("overlap", "false", "true");
+  if (schedule.getPingpong())
+    return misplaced("pingpong", "false", "true");
+  if (schedule.getPersistent() != Persistence::None)
+    return misplaced("persistent", "none", stringifyPersistence(schedule.getPersistent()));
+  if (schedule.getQStages() != 1)
+    return misplaced("q_stages", "1", llvm::Twine(schedule.getQStages()));
+  if (schedule.getProducerRegisters() != 0 || schedule.getConsumerRegisters() != 0)
+    return misplaced("producer_registers and consumer_registers", "0", "a split");
+  if (schedule.getIntegerMax())
+    return misplaced("integer_max", "false", "true");
+  return {};
 }
 
 static std::string checkInstruction(const ProblemFacts &facts, const TargetInfo &target,
                                     ScheduleAttr schedule) {
+  if (!schedule.usesWgmma())
+    if (std::string misplaced = checkWithoutRoles(schedule); !misplaced.empty())
+      return misplaced;
   if (schedule.getInstruction() == Instruction::Fma) {
     if (schedule.getQInRegisters())
       return "q_in_registers: expected false with instruction = fma, got true";

@@ -13,7 +13,8 @@ namespace {
 
 /// Warpgroups of wgmma, 64 rows each, beside one that copies.
 constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t stages, int64_t qStages,
-                               int64_t producerRegisters, int64_t consumerRegisters) {
+                               int64_t producerRegisters, int64_t consumerRegisters,
+                               Persistence persistent = Persistence::None) {
   return {.algorithm = Algorithm::FA2,
           .qTile = 64 * warpgroups,
           .kvTile = kvTile,
@@ -27,7 +28,7 @@ constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t stage
           .kvOrder = KVOrder::Descending,
           .overlap = true,
           .pingpong = true,
-          .persistent = Persistence::None,
+          .persistent = persistent,
           .qStages = qStages,
           .producerRegisters = producerRegisters,
           .consumerRegisters = consumerRegisters,
@@ -47,10 +48,15 @@ constexpr ScheduleRow wgmmaRow(llvm::StringLiteral name, int64_t maxHeadDimQK, i
           .schedule = schedule};
 }
 
+// Full masks give CTAs equal work: each takes its share and loads the next Q tile early. Under
+// other masks CTAs that start when an SM is free even the work out.
 constexpr ScheduleRow kWgmma[] = {
+    wgmmaRow("wgmma_d64_full", 64, 64, masks::Full,
+             wgmma(3, 128, 2, 2, 32, 160, Persistence::Static)),
     wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 2, 32, 160)),
     wgmmaRow("wgmma_d96", 96, 96, masks::Any, wgmma(2, 144, 2, 1, 24, 240)),
-    wgmmaRow("wgmma_d128_full", 128, 128, masks::Full, wgmma(2, 176, 2, 1, 24, 240)),
+    wgmmaRow("wgmma_d128_full", 128, 128, masks::Full,
+             wgmma(2, 128, 2, 2, 24, 240, Persistence::Static)),
     wgmmaRow("wgmma_d128", 128, 128, masks::Any, wgmma(2, 128, 2, 2, 24, 240)),
     wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any, wgmma(2, 112, 2, 1, 24, 240)),
     wgmmaRow("wgmma_d192", 192, 192, masks::Any, wgmma(2, 96, 2, 1, 24, 240)),

@@ -14,10 +14,10 @@
 // CHECK:   scf.for %[[TILE:.*]] = %[[CTA]] to %[[TILES]] step %[[CTAS]] {
 // CHECK:     %[[N:.*]] = arith.index_cast %[[TILE]] : index to i32
 // CHECK:     %[[Q32:.*]] = arith.index_cast %[[QTILES]] : index to i32
-// CHECK:     %[[I:.*]] = arith.remui %[[N]], %[[Q32]]
 // CHECK:     %[[REST:.*]] = arith.divui %[[N]], %[[Q32]]
-// CHECK:     arith.remui %[[REST]], %c8_i32
+// CHECK:     arith.remui %[[N]], %[[Q32]]
 // CHECK:     arith.divui %[[REST]], %c8_i32
+// CHECK:     arith.remui %[[REST]], %c8_i32
 // CHECK:     attn.load_tile %arg0
 // CHECK:     attn.store_tile
 // CHECK:   }
@@ -34,5 +34,31 @@ func.func @static(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
     schedule(<q_tile = 128, warps = 8, instruction = wgmma>)
+  return
+}
+
+// Tiles sorted by length are counted from both ends of every n in turn; a CTA has one more round
+// when its place in the last one is taken. Heads whose K and V fit 32 MiB make a section.
+// CHECK-LABEL: func @longest_first
+// CHECK: %[[TILES:.*]] = arith.muli
+// CHECK: %[[CTAS:.*]] = attn.num_ctas
+// CHECK: %[[KEYS:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK: %[[ATLEAST1:.*]] = arith.maxsi %[[KEYS]], %c1_i32
+// CHECK: arith.divui %c131072_i32, %[[ATLEAST1]]
+// CHECK: scf.forall (%[[CTA:.*]]) in (%[[CTAS]]) {
+// CHECK:   arith.divui
+// CHECK:   arith.remui
+// CHECK:   scf.for %[[ROUND:.*]] = %c0 to %{{.*}} step %c1 {
+// CHECK:     arith.andi
+// CHECK:     arith.select
+// CHECK:     attn.load_tile %arg0
+// CHECK:     attn.store_tile
+// CHECK:   }
+// CHECK: } {attn.alignment = 16 : i64, attn.schedule
+func.func @longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s)
+    mask(#attn.causal<bottom_right>) alignment(16)
+    schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = static,
+              order = longest_first>)
   return
 }

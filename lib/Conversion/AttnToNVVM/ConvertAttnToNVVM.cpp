@@ -260,6 +260,7 @@ private:
     if (failed(applyFullConversion(func, target, std::move(patterns))))
       return failure();
     broadcastWarpNumber(func);
+    mergeFences(func);
     return success();
   }
 

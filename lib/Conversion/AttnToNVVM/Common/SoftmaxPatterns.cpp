@@ -67,7 +67,8 @@ public:
   /// The least finite reference: scores so far below others that their exponentials are 0.
   Value leastReference() {
     Value inverse = LLVM::FDivOp::create(t.b, t.loc, t.f32(1), c);
-    Value bounded = LLVM::MinNumOp::create(t.b, t.loc, inverse, t.f32(1), LLVM::FastmathFlags::none);
+    Value bounded =
+        LLVM::MinNumOp::create(t.b, t.loc, inverse, t.f32(1), LLVM::FastmathFlags::none);
     return t.fmul(bounded, t.f32(-1e38));
   }
 

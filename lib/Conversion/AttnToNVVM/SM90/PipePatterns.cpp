@@ -80,8 +80,8 @@ struct LowerPipeAcquire : TileOpPattern<PipeAcquireOp> {
   }
 };
 
-/// One copy for each box of 64 columns; the barrier counts the bytes of all, also those that
-/// lie outside the tensor and arrive as zeros.
+/// One thread starts one copy for each box of 64 columns; the barrier counts the bytes of all, also
+/// those that lie outside the tensor and arrive as zeros.
 struct LowerCopyTile : TileOpPattern<CopyTileOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(CopyTileOp op, Adaptor adaptor, ThreadBuilder &t,
@@ -90,18 +90,21 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
       return op.emitOpError() << "has no tensor map; run attn-assign-tensor-maps first";
     PipeType pipe = op.getPipe().getType();
     Stage stage(t, pipe, adaptor.getPipe(), single(adaptor.getIteration()));
-    nv::MBarrierArriveOp::create(t.b, t.loc, stage.full, t.i32(tileBytes(pipe)), Value());
     int64_t boxes = llvm::divideCeil(pipe.getTile().getCols(), kBoxColumns);
     Value row = t.toI32(single(adaptor.getRow())), head = t.toI32(single(adaptor.getHead())),
           batch = t.toI32(single(adaptor.getBatch()));
-    for (int64_t box = 0; box < boxes; ++box) {
-      Value target = t.offset(sharedPointer(t, stage.buffer), box * tileBytes(pipe) / boxes);
-      SmallVector<Value> place = {t.i32(box * kBoxColumns), row, head, batch};
-      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-          t.b, t.loc, t.clusterPointer(target), single(adaptor.getMap()), place, stage.full,
-          ValueRange(), Value(), Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-          NVVM::CTAGroupKindAttr(), Value());
-    }
+    Value elected = NVVM::ElectSyncOp::create(t.b, t.loc, t.b.getI1Type(), Value());
+    t.emitIf(elected, [&] {
+      nv::MBarrierArriveOp::create(t.b, t.loc, stage.full, t.i32(tileBytes(pipe)), Value());
+      for (int64_t box = 0; box < boxes; ++box) {
+        Value target = t.offset(sharedPointer(t, stage.buffer), box * tileBytes(pipe) / boxes);
+        SmallVector<Value> place = {t.i32(box * kBoxColumns), row, head, batch};
+        NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+            t.b, t.loc, t.clusterPointer(target), single(adaptor.getMap()), place, stage.full,
+            ValueRange(), Value(), Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+            NVVM::CTAGroupKindAttr(), Value());
+      }
+    });
     rewriter.eraseOp(op);
     return success();
   }
@@ -128,6 +131,26 @@ struct LowerPipeWait : TileOpPattern<PipeWaitOp> {
   }
 };
 
+struct LowerPipeReady : TileOpPattern<PipeReadyOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(PipeReadyOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    Stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration())).waitFull();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerPipeTile : TileOpPattern<PipeTileOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(PipeTileOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    Stage stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration()));
+    rewriter.replaceOp(op, stage.buffer);
+    return success();
+  }
+};
+
 /// One arrival a warp. The predicate is the instruction's, so that the warp stays together.
 struct LowerPipeRelease : TileOpPattern<PipeReleaseOp> {
   using TileOpPattern::TileOpPattern;
@@ -144,5 +167,5 @@ struct LowerPipeRelease : TileOpPattern<PipeReleaseOp> {
 
 void attn::populateSM90PipePatterns(TypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<LowerPipeCreate, LowerPipeAcquire, LowerCopyTile, LowerPipeCommit, LowerPipeWait,
-               LowerPipeRelease>(converter, patterns.getContext());
+               LowerPipeReady, LowerPipeTile, LowerPipeRelease>(converter, patterns.getContext());
 }

@@ -41,8 +41,10 @@ void attn::inlineRoles(RolesOp roles) {
   moveBody(b, roles.getConsumer());
   b.setInsertionPointToStart(ifOp.elseBlock());
   setRegisters(t, roles.getProducerRegisters(), NVVM::SetMaxRegisterAction::decrease);
-  Value first = t.i32(consumers * kWarpSize);
-  auto copies = scf::IfOp::create(b, t.loc, t.equal(t.thread(), first), /*withElseRegion=*/false);
+  // One whole warp, of which each copy elects a thread: what is equal in all threads of a warp
+  // lies in uniform registers, where copies want it and where the producer has room.
+  auto copies = scf::IfOp::create(b, t.loc, t.equal(t.warp(), t.i32(consumers)),
+                                  /*withElseRegion=*/false);
   b.setInsertionPointToStart(copies.thenBlock());
   moveBody(b, roles.getProducer());
   roles.erase();
@@ -54,8 +56,7 @@ struct LowerNumCtas : TileOpPattern<NumCtasOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(NumCtasOp op, Adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op,
-                       t.toIndex(NVVM::GridDimXOp::create(t.b, t.loc, t.b.getI32Type())));
+    rewriter.replaceOp(op, t.toIndex(NVVM::GridDimXOp::create(t.b, t.loc, t.b.getI32Type())));
     return success();
   }
 };

@@ -10,6 +10,8 @@
 
 #include "../Common/Patterns.h"
 
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+
 namespace attn {
 
 constexpr int64_t kWarpgroupWarps = 4;
@@ -22,6 +24,10 @@ constexpr int64_t kStoreBarriers = 8;
 /// Number of the warpgroup (i32). Those that compute come first, so that their number is the
 /// place of their rows in a tile.
 inline mlir::Value warpgroup(ThreadBuilder &t) { return t.div(t.warp(), kWarpgroupWarps); }
+
+/// Lets products that start one after the other share the fence of the first, which then orders
+/// the registers of all: a fence between them would hold the later ones up.
+void mergeFences(mlir::func::FuncOp kernel);
 
 /// Replaces `attn.roles` by a branch on the warp's number.
 void inlineRoles(RolesOp roles);

@@ -28,7 +28,8 @@ class BoxedOperand {
 public:
   BoxedOperand(ThreadBuilder &t, TileType tile, Value offset, bool kMajor)
       : t(t), rows(tile.getRows()), kMajor(kMajor) {
-    Value address = LLVM::PtrToIntOp::create(t.b, t.loc, t.b.getI32Type(), sharedPointer(t, offset));
+    Value address =
+        LLVM::PtrToIntOp::create(t.b, t.loc, t.b.getI32Type(), sharedPointer(t, offset));
     // K-major tiles are one box wide in each step, so that their leading offset is not used.
     uint64_t leading = kMajor ? 1 : rows * kBoxRowBytes / 16;
     uint64_t fixed = leading << 16 | uint64_t(kSwizzleBytes / 16) << 32 | uint64_t(1) << 62;
@@ -68,7 +69,8 @@ struct LowerMmaStart : TileOpPattern<MmaStartOp> {
     if (!aInShared)
       a.assign(adaptor.getA().begin(), adaptor.getA().end());
     // What is in registers was written by ordinary instructions, or is on its way.
-    auto fence = nv::WgmmaFenceOp::create(t.b, t.loc, inFlight(op) ? ValueRange() : ValueRange(acc), a);
+    auto fence =
+        nv::WgmmaFenceOp::create(t.b, t.loc, inFlight(op) ? ValueRange() : ValueRange(acc), a);
     ValueRange tied = fence.getTied();
     if (!inFlight(op) && !acc.empty()) {
       acc.assign(tied.begin(), tied.begin() + acc.size());
@@ -110,7 +112,8 @@ struct LowerMmaWait : TileOpPattern<MmaWaitOp> {
     SmallVector<Value> registers;
     for (ValueRange product : adaptor.getProducts())
       llvm::append_range(registers, product);
-    auto wait = nv::WgmmaWaitOp::create(t.b, t.loc, static_cast<uint32_t>(op.getPending()), registers);
+    auto wait =
+        nv::WgmmaWaitOp::create(t.b, t.loc, static_cast<uint32_t>(op.getPending()), registers);
     ValueRange rest = wait.getTied();
     SmallVector<SmallVector<Value>> tiles;
     for (ValueRange product : adaptor.getProducts()) {
@@ -177,19 +180,18 @@ private:
       // Chunk 2 block + right, XORed by row: 2 block is even, so its part is a constant.
       int64_t chunk = 2 * block;
       Value bytes = t.add(rowOffset, t.bitXor(swizzle, t.i32(chunk % 8 * kChunkBytes)));
-      Value pointer = t.offset(sharedPointer(t, bytes, offset),
-                               chunk / 8 * buffer.getRows() * kBoxRowBytes);
+      Value pointer =
+          t.offset(sharedPointer(t, bytes, offset), chunk / 8 * buffer.getRows() * kBoxRowBytes);
       SmallVector<Value> packed;
       for (unsigned half = 0; half < 2; ++half)
         for (unsigned pair = 0; pair < 2; ++pair) {
           unsigned i = map.index(0, 2 * block + half, 2 * pair);
           packed.push_back(t.pack16(values[i], values[i + 1], buffer.getElementType()));
         }
-      NVVM::StMatrixOp::create(t.b, t.loc, pointer, packed,
-                               NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
-                               NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
-                               NVVM::LdStMatrixEltTypeAttr::get(
-                                   context, NVVM::LdStMatrixEltType::B16));
+      NVVM::StMatrixOp::create(
+          t.b, t.loc, pointer, packed, NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
+          NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+          NVVM::LdStMatrixEltTypeAttr::get(context, NVVM::LdStMatrixEltType::B16));
     }
   }
 };
@@ -198,4 +200,53 @@ private:
 
 void attn::populateSM90WgmmaPatterns(TypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<LowerMmaStart, LowerMmaWait, LowerBulkStore>(converter, patterns.getContext());
+}
+
+/// The fence before `fence` if all between them are products and what computes their operands.
+static nv::WgmmaFenceOp earlierFence(nv::WgmmaFenceOp fence) {
+  for (Operation *op = fence->getPrevNode(); op; op = op->getPrevNode()) {
+    if (auto earlier = dyn_cast<nv::WgmmaFenceOp>(op))
+      return earlier;
+    if (!isa<nv::WgmmaOp, NVVM::WgmmaGroupSyncAlignedOp>(op) && !isMemoryEffectFree(op))
+      return {};
+  }
+  return {};
+}
+
+/// One fence in the place of `earlier` for the registers of both.
+static nv::WgmmaFenceOp merge(nv::WgmmaFenceOp earlier, nv::WgmmaFenceOp fence) {
+  OpBuilder b(earlier);
+  SmallVector<Value> acc(earlier.getAcc()), registers(earlier.getARegisters());
+  llvm::append_range(acc, fence.getAcc());
+  llvm::append_range(registers, fence.getARegisters());
+  auto both = nv::WgmmaFenceOp::create(b, earlier.getLoc(), acc, registers);
+  auto accTied = both.getTied().take_front(acc.size());
+  auto registersTied = both.getTied().drop_front(acc.size());
+  auto replace = [&](nv::WgmmaFenceOp old, size_t firstAcc, size_t firstRegister) {
+    size_t accs = old.getAcc().size();
+    for (auto [i, tied] : llvm::enumerate(old.getTied()))
+      tied.replaceAllUsesWith(i < accs ? accTied[firstAcc + i]
+                                       : registersTied[firstRegister + i - accs]);
+  };
+  replace(earlier, 0, 0);
+  replace(fence, earlier.getAcc().size(), earlier.getARegisters().size());
+  fence.erase();
+  earlier.erase();
+  return both;
+}
+
+void attn::mergeFences(func::FuncOp kernel) {
+  SmallVector<nv::WgmmaFenceOp> fences;
+  kernel.walk([&](nv::WgmmaFenceOp fence) { fences.push_back(fence); });
+  // From the last on, so that a chain ends up at its first.
+  for (size_t i = fences.size(); i-- > 0;) {
+    nv::WgmmaFenceOp earlier = earlierFence(fences[i]);
+    bool known =
+        earlier && llvm::all_of(fences[i].getOperands(), [&](Value value) {
+          Operation *def = value.getDefiningOp();
+          return !def || def->getBlock() != earlier->getBlock() || def->isBeforeInBlock(earlier);
+        });
+    if (known)
+      *llvm::find(fences, earlier) = merge(earlier, fences[i]);
+  }
 }

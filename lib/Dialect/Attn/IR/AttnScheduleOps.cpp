@@ -61,6 +61,13 @@ LogicalResult PipeWaitOp::verify() {
   return success();
 }
 
+LogicalResult PipeTileOp::verify() {
+  TileType buffer = getPipe().getType().getTile(), tile = getTile().getType();
+  if (!sameElements(buffer, tile))
+    return emitOpError() << "C1: expected a tile of the pipe's type " << buffer << ", got " << tile;
+  return success();
+}
+
 LogicalResult LocalLoadOp::verify() {
   if (!sameElements(getTile().getType(), getResult().getType()))
     return emitOpError()

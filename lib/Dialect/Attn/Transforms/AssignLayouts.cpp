@@ -94,7 +94,7 @@ Type LayoutAssigner::wgmmaLayoutType(Value value) {
         return InFlightType::get(type.getContext(), type.getTile().withLayout(acc));
       })
       .Case([&](TileType tile) -> Type {
-        if (isa_and_nonnull<PipeWaitOp>(value.getDefiningOp()))
+        if (isa_and_nonnull<PipeWaitOp, PipeTileOp>(value.getDefiningOp()))
           return tile.withLayout(boxed);
         bool is16Bit = !tile.getElementType().isF32();
         return tile.withLayout(is16Bit ? fragment(FragmentRole::A, FragmentSplit::Rows) : acc);

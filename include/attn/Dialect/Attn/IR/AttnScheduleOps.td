@@ -92,6 +92,31 @@ def Attn_PipeWaitOp : Attn_Op<"pipe_wait", [MemoryEffects<[MemRead, MemWrite]>]>
   let hasVerifier = 1;
 }
 
+def Attn_PipeReadyOp : Attn_Op<"pipe_ready", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until the tile of an iteration has arrived, ahead of its use";
+  let description = [{
+    The wait of `attn.pipe_wait`, at a place where other work hides it. `attn.pipe_tile` then takes
+    the tile.
+
+    Example: `attn.pipe_ready %p[%next] : <<64x64xf16>, stages = 2>`
+  }];
+  let arguments = (ins Attn_PipeType:$pipe, Index:$iteration);
+  let assemblyFormat = "$pipe `[` $iteration `]` attr-dict `:` type($pipe)";
+}
+
+def Attn_PipeTileOp : Attn_TileOp<"pipe_tile"> {
+  let summary = "the tile of an iteration that `attn.pipe_ready` has waited for";
+  let description = [{
+    - C1: the tile has the shape and element type of the pipe's tiles.
+
+    Example: `%k = attn.pipe_tile %p[%it] : <<64x64xf16>, stages = 2> -> <64x64xf16>`
+  }];
+  let arguments = (ins Attn_PipeType:$pipe, Index:$iteration);
+  let results = (outs Attn_TileType:$tile);
+  let assemblyFormat = "$pipe `[` $iteration `]` attr-dict `:` type($pipe) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
 def Attn_PipeReleaseOp : Attn_Op<"pipe_release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "this warp has read the stage of an iteration for the last time";
   let arguments = (ins Attn_PipeType:$pipe, Index:$iteration);
@@ -140,7 +165,7 @@ def Attn_NumCtasOp : Attn_Op<"num_ctas", [Pure]> {
 def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
   let summary = "warps of a CTA that copy, and warps that compute";
   let description = [{
-    `producer` is run by one thread, which starts copies into pipes; `consumer` by `warps`
+    `producer` is run by one warp, which starts copies into pipes; `consumer` by `warps`
     warps together. Both run at the same time and meet only in pipes. Pipes are created above.
     `registers` are those of a thread of that role; 0 leaves the share that it was launched
     with.

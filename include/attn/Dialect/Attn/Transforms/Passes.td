@@ -112,7 +112,9 @@ def AttnPersist : Pass<"attn-persist", "::mlir::func::FuncOp"> {
   let summary = "let each CTA compute one Q tile after the other";
   let description = [{
     For `persistent = static`: the grid has as many CTAs as the device runs at once, and each
-    takes every n-th tile.
+    takes every n-th tile. With `order = longest_first` it counts from the front and from the back
+    of every n tiles in turn, and tiles are sorted by length among heads whose K and V fit the L2
+    cache together: work is even without the CTAs asking each other.
 
     ```mlir
     scf.forall (%b, %h, %i) in (%nb, %nh, %ni) { ... }
@@ -122,7 +124,8 @@ def AttnPersist : Pass<"attn-persist", "::mlir::func::FuncOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def AttnStartProducts : Pass<"attn-start-products", "::mlir::func::FuncOp"> {
@@ -181,6 +184,32 @@ def AttnAssignRoles : Pass<"attn-assign-roles", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def AttnWaitAhead : Pass<"attn-wait-ahead", "::mlir::func::FuncOp"> {
+  let summary = "wait for the tiles of the next step while products run";
+  let description = [{
+    For `overlap = true`: what computes waits for a step's tiles in the step before, between its
+    softmax statistics and its last wait for products, so that the next step starts its products
+    at once. Tiles that come only if there is a next step are waited for on that condition.
+
+    ```mlir
+    scf.for %j iter_args(%it) {
+      %k = attn.pipe_wait %p[%it]
+      ...
+      %o = attn.mma_wait %f pending(0)
+    }
+    // becomes
+    scf.if %any { attn.pipe_ready %p[%first] }
+    scf.for %j iter_args(%it) {
+      %k = attn.pipe_tile %p[%it]
+      ...
+      scf.if %more { attn.pipe_ready %p[%next] }
+      %o = attn.mma_wait %f pending(0)
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def AttnAssignTensorMaps : Pass<"attn-assign-tensor-maps", "::mlir::func::FuncOp"> {
