@@ -147,9 +147,9 @@ void Launch::execute(Thread &thread, const Site &site, const std::byte *args, st
 }
 
 void Launch::access(Thread &thread, const Site &site, AccessKind kind, const void *address,
-                    size_t bytes, size_t alignment) {
+                    size_t bytes, size_t alignment, const std::byte *value) {
   step(thread, site);
-  thread.access(kind, address, bytes, alignment);
+  thread.access(kind, address, bytes, alignment, value);
   if (options.listener)
     options.listener->executed(thread, site);
   if (stopped())

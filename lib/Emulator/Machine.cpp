@@ -48,16 +48,21 @@ void Thread::fenceProxy() {
   tick();
 }
 
-Accessor Thread::accessor(Proxy proxy) { return {*this, site(), clocks, self, epoch(), proxy}; }
+Accessor Thread::accessor(Proxy proxy) {
+  return {*this, site(), clocks, self, epoch(), proxy, nullptr};
+}
 
-bool Thread::access(AccessKind kind, const void *address, size_t bytes, size_t alignment) {
+bool Thread::access(AccessKind kind, const void *address, size_t bytes, size_t alignment,
+                    const std::byte *value) {
   if (SharedMemory *memory = cluster().memoryAt(address)) {
     if (const Mbarrier *barrier = cluster().mbarriers.overlapping(address, bytes)) {
       report(ReportKind::BarrierMisuse, "an ordinary access to the mbarrier at shared offset " +
                                             Twine(memory->offsetOf(barrier->address)));
       return false;
     }
-    return memory->access(accessor(), kind, address, bytes, alignment);
+    Accessor storing = accessor();
+    storing.value = value;
+    return memory->access(storing, kind, address, bytes, alignment);
   }
   if (fiber->ownsStack(address, bytes))
     return true;
@@ -159,7 +164,7 @@ Accessor Warp::accessor(Thread &lane, const Site &site) {
     for (unsigned i = 0, e = numLanes(); i != e; ++i)
       thread(i).clocks.order.set(self, epoch);
   }
-  return {lane, site, lane.clocks, self, epoch, Proxy::Generic};
+  return {lane, site, lane.clocks, self, epoch, Proxy::Generic, nullptr};
 }
 
 void Warp::synchronize(ArrayRef<Lane> lanes) {
@@ -198,7 +203,7 @@ uint32_t Warpgroup::publish() {
 }
 
 Accessor Warpgroup::accessor(Thread &issuer, const Site &site, const Clocks &clocks, Proxy proxy) {
-  return {issuer, site, clocks, self, publish(), proxy};
+  return {issuer, site, clocks, self, publish(), proxy, nullptr};
 }
 
 void Warpgroup::complete(ArrayRef<AsyncOpPtr> ops) {

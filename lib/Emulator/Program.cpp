@@ -47,11 +47,13 @@ static void callOp(ThreadHeader *header, uint32_t site, const std::byte *args, s
   thread.launch().execute(thread, siteOf(thread, site), args, results);
 }
 
-static void callAccess(ThreadHeader *header, uint32_t number, const void *address) {
+static void callAccess(ThreadHeader *header, uint32_t number, const void *address,
+                       const std::byte *value) {
   Thread &thread = threadOf(header);
   const Site &site = siteOf(thread, number);
   const auto &access = static_cast<const MemoryAccess &>(*site.instruction);
-  thread.launch().access(thread, site, access.kind, address, access.bytes, access.alignment);
+  thread.launch().access(thread, site, access.kind, address, access.bytes, access.alignment,
+                         access.kind == AccessKind::Write ? value : nullptr);
 }
 
 static void callStep(ThreadHeader *header, uint32_t site) {
@@ -59,8 +61,8 @@ static void callStep(ThreadHeader *header, uint32_t site) {
   thread.launch().step(thread, siteOf(thread, site));
 }
 
-static void callCheck(ThreadHeader *header, uint32_t number, bool failed) {
-  if (!failed)
+static void callCheck(ThreadHeader *header, uint32_t number, uint8_t failed) {
+  if (failed == 0)
     return;
   Thread &thread = threadOf(header);
   thread.launch().fail(thread, siteOf(thread, number),

@@ -82,11 +82,22 @@ void SharedMemory::reportConflict(const Accessor &accessor, AccessKind kind,
                                                " are not ordered by any barrier");
 }
 
-bool SharedMemory::checkCell(const Accessor &accessor, AccessKind kind, Cell cell, size_t offset) {
+/// Whether a lane stores what another one of its warp has just stored by the same op.
+bool SharedMemory::isSameStore(const Accessor &accessor, const AccessRecord &write, size_t offset,
+                               const std::byte *value) const {
+  Warp &warp = accessor.thread.warp();
+  return value && write.site == &accessor.site && !write.inFlight &&
+         write.thread >= warp.thread(0).component() &&
+         write.thread < warp.thread(0).component() + warp.numLanes() && *value == window[offset];
+}
+
+bool SharedMemory::checkCell(const Accessor &accessor, AccessKind kind, Cell cell, size_t offset,
+                             const std::byte *value) {
   if (cell.write != 0) {
     const AccessRecord &write = records[cell.write];
     bool bothAtomic = kind == AccessKind::Atomic && write.kind == AccessKind::Atomic;
-    if (write.inFlight || (!bothAtomic && !isOrdered(accessor, kind, write))) {
+    if (write.inFlight || (!bothAtomic && !isOrdered(accessor, kind, write) &&
+                           !isSameStore(accessor, write, offset, value))) {
       reportConflict(accessor, kind, write, offset);
       return false;
     }
@@ -162,8 +173,9 @@ bool SharedMemory::touch(const Accessor &accessor, AccessKind kind, size_t offse
   bool known = false;
   for (size_t i = offset, end = offset + bytes; i != end; ++i) {
     Cell &cell = cells[i];
-    if (!known || !(cell == before)) {
-      if (!checkCell(accessor, kind, cell, i))
+    const std::byte *value = accessor.value ? accessor.value + (i - offset) : nullptr;
+    if (value || !known || !(cell == before)) {
+      if (!checkCell(accessor, kind, cell, i, value))
         return false;
       before = cell;
       after = kind == AccessKind::Read ? Cell{cell.write, withRead(cell.reads, record, accessor)}

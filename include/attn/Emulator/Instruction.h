@@ -49,12 +49,12 @@ enum class Scope { Thread, Warp, Warpgroup };
 /// Reads a value out of an operand buffer.
 template <typename T> T get(const std::byte *args, size_t offset) {
   T value;
-  std::memcpy(&value, args + offset, sizeof(T));
+  std::memcpy(static_cast<void *>(&value), args + offset, sizeof(T));
   return value;
 }
 /// Writes a value into a result buffer.
 template <typename T> void put(std::byte *results, size_t offset, const T &value) {
-  std::memcpy(results + offset, &value, sizeof(T));
+  std::memcpy(results + offset, static_cast<const void *>(&value), sizeof(T));
 }
 
 /// Where the values of a list lie in a buffer.

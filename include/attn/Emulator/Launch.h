@@ -53,9 +53,9 @@ public:
 
   /// Executes a site for a thread: what compiled code calls.
   void execute(Thread &thread, const Site &site, const std::byte *args, std::byte *results);
-  /// Checks a load, store or atomic of compiled code.
+  /// Checks a load, store (of a value) or atomic of compiled code.
   void access(Thread &thread, const Site &site, AccessKind kind, const void *address, size_t bytes,
-              size_t alignment);
+              size_t alignment, const std::byte *value);
 
   /// A step without an instruction: a loop's next round.
   void step(Thread &thread, const Site &site);

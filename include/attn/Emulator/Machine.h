@@ -83,7 +83,9 @@ public:
   // --- Memory ---
   /// Checks an access of any address space and remembers it. `alignment` is the address's, in
   /// bytes. False: reported.
-  bool access(AccessKind kind, const void *address, size_t bytes, size_t alignment = 1);
+  /// `value` is what a store writes, if known.
+  bool access(AccessKind kind, const void *address, size_t bytes, size_t alignment = 1,
+              const std::byte *value = nullptr);
   /// The same for the bytes of global memory that an asynchronous operation moves.
   bool accessGlobal(const void *address, size_t bytes, size_t alignment = 1);
   /// The shared memory (of this CTA or its cluster) that holds an address; null after a

@@ -50,6 +50,9 @@ struct Accessor {
   Component component;
   uint32_t epoch;
   Proxy proxy = Proxy::Generic;
+  /// What a plain store writes, if known: lanes of a warp may store one value to one place by
+  /// one op, in any order.
+  const std::byte *value = nullptr;
 };
 
 /// The shared memory of one CTA. Addresses are host pointers into it.
@@ -97,7 +100,10 @@ private:
                   size_t alignment);
   bool touch(const Accessor &accessor, AccessKind kind, size_t offset, size_t bytes,
              uint32_t record);
-  bool checkCell(const Accessor &accessor, AccessKind kind, Cell cell, size_t offset);
+  bool checkCell(const Accessor &accessor, AccessKind kind, Cell cell, size_t offset,
+                 const std::byte *value);
+  bool isSameStore(const Accessor &accessor, const AccessRecord &write, size_t offset,
+                   const std::byte *value) const;
   bool isOrdered(const Accessor &accessor, AccessKind kind, const AccessRecord &other) const;
   uint32_t withRead(uint32_t reads, uint32_t record, const Accessor &accessor);
   uint32_t newRecord(const Accessor &accessor, AccessKind kind, bool inFlight);

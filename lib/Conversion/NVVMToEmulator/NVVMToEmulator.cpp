@@ -54,7 +54,7 @@ private:
   void lowerDivision(Operation *op, Value site, const Frame &frame);
   void lowerPointers(LLVM::LLVMFuncOp func);
   void replaceStruct(Value result, Value buffer);
-  void buildEntry(LLVM::LLVMFuncOp func);
+  void buildEntry(LLVM::LLVMFuncOp func, const EmulatedKernel &kernel);
   void stripAttributes(LLVM::LLVMFuncOp func);
   EmulatedKernel describe(LLVM::LLVMFuncOp func);
   Frame &frameOf(Operation *op) { return frames[op->getParentOfType<LLVM::LLVMFuncOp>()]; }
@@ -166,17 +166,16 @@ void Lowering::lowerPointers(LLVM::LLVMFuncOp func) {
 
 void Lowering::buildFrame(LLVM::LLVMFuncOp func) {
   Location loc = func.getLoc();
-  // Not insertArgument(), which fails on functions that return nothing.
-  LLVM::LLVMFunctionType type = func.getFunctionType();
-  SmallVector<Type> parameters{pointer};
-  llvm::append_range(parameters, type.getParams());
-  func.setFunctionType(LLVM::LLVMFunctionType::get(type.getReturnType(), parameters));
   func.getBody().insertArgument(0u, pointer, loc);
+  // The entry asks which parameters are passed by value.
   if (ArrayAttr attributes = func.getArgAttrsAttr()) {
     SmallVector<Attribute> shifted{b.getDictionaryAttr({})};
     llvm::append_range(shifted, attributes);
     func.setArgAttrsAttr(b.getArrayAttr(shifted));
   }
+  LLVM::LLVMFunctionType type = func.getFunctionType();
+  func.setFunctionType(LLVM::LLVMFunctionType::get(
+      type.getReturnType(), SmallVector<Type>(func.getBody().getArgumentTypes())));
   b.setInsertionPointToStart(&func.getBody().front());
   Type i8 = b.getI8Type(), i64 = b.getI64Type();
   Frame &frame = frames[func];
@@ -260,7 +259,7 @@ void Lowering::lowerDivision(Operation *op, Value site, const Frame &frame) {
                                           equals(dividend, APInt::getSignedMinValue(width)));
     fails = LLVM::OrOp::create(b, loc, fails, overflows);
   }
-  call(loc, checkHook, {frame.thread, site, fails});
+  call(loc, checkHook, {frame.thread, site, LLVM::ZExtOp::create(b, loc, b.getI8Type(), fails)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,7 +294,7 @@ EmulatedKernel Lowering::describe(LLVM::LLVMFuncOp func) {
 }
 
 /// The entry loads the parameters of a kernel, which is a plain host function now.
-void Lowering::buildEntry(LLVM::LLVMFuncOp func) {
+void Lowering::buildEntry(LLVM::LLVMFuncOp func, const EmulatedKernel &kernel) {
   Location loc = func.getLoc();
   LLVM::LLVMFuncOp entry =
       declare((kEmulatorEntryPrefix + func.getSymName()).str(), {pointer, pointer});
@@ -304,8 +303,11 @@ void Lowering::buildEntry(LLVM::LLVMFuncOp func) {
   for (auto [i, argument] : llvm::enumerate(func.getArguments().drop_front())) {
     Value slot = LLVM::LoadOp::create(b, loc, pointer, offset(loc, entry.getArgument(1), 8 * i));
     // What is passed by value stays in the launch's memory.
-    bool byValue = !!func.getArgAttr(i + 1, LLVM::LLVMDialect::getByValAttrName());
-    arguments.push_back(byValue ? slot : LLVM::LoadOp::create(b, loc, argument.getType(), slot));
+    if (!kernel.parameters[i].byValue)
+      slot = LLVM::LoadOp::create(b, loc, argument.getType(), slot);
+    else if (argument.getType() != pointer)
+      slot = LLVM::AddrSpaceCastOp::create(b, loc, argument.getType(), slot);
+    arguments.push_back(slot);
   }
   call(loc, func, arguments);
   LLVM::ReturnOp::create(b, loc, ValueRange());
@@ -314,8 +316,8 @@ void Lowering::buildEntry(LLVM::LLVMFuncOp func) {
 EmulatorTables Lowering::run() {
   Type i32 = b.getI32Type();
   opHook = declare(kEmulatorOp, {pointer, i32, pointer, pointer});
-  accessHook = declare(kEmulatorAccess, {pointer, i32, pointer});
-  checkHook = declare(kEmulatorCheck, {pointer, i32, b.getI1Type()});
+  accessHook = declare(kEmulatorAccess, {pointer, i32, pointer, pointer});
+  checkHook = declare(kEmulatorCheck, {pointer, i32, b.getI8Type()});
   stepHook = declare(kEmulatorStep, {pointer, i32});
   placeGlobals();
   SmallVector<LLVM::LLVMFuncOp> functions;
@@ -323,7 +325,9 @@ EmulatorTables Lowering::run() {
     if (!func.isExternal())
       functions.push_back(func);
   for (const SiteCollector::Found &found : collector.found)
-    if (found.kind == SiteKind::Op) {
+    if (auto store = dyn_cast<LLVM::StoreOp>(found.op)) {
+      argBytes = std::max(argBytes, emu::hostSize(store.getValue().getType()).bytes);
+    } else if (found.kind == SiteKind::Op) {
       argBytes = std::max(argBytes, emu::ValueLayout(found.op->getOperandTypes()).bytes());
       resultBytes = std::max(resultBytes, emu::ValueLayout(found.op->getResultTypes()).bytes());
     }
@@ -342,9 +346,10 @@ EmulatorTables Lowering::run() {
          {frameOf(block->getTerminator()).thread, constant(branch->getLoc(), i32, site)});
   }
   for (LLVM::LLVMFuncOp func : functions) {
-    if (func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
-      buildEntry(func);
     stripAttributes(func);
+    for (const EmulatedKernel &kernel : tables.kernels)
+      if (kernel.name == func.getSymName())
+        buildEntry(func, kernel);
   }
   module->setAttrs(b.getDictionaryAttr({}));
   tables.sites = std::move(collector.sites);
@@ -358,7 +363,6 @@ void Lowering::stripAttributes(LLVM::LLVMFuncOp func) {
     names.push_back(attribute.getName());
   for (StringAttr name : names)
     func->removeDiscardableAttr(name);
-  func.removeArgAttrsAttr();
 }
 
 void Lowering::lowerSite(const SiteCollector::Found &found) {
@@ -372,12 +376,14 @@ void Lowering::lowerSite(const SiteCollector::Found &found) {
   case SiteKind::Division:
     return lowerDivision(found.op, site, frame);
   case SiteKind::Unreachable:
-    return call(loc, checkHook, {frame.thread, site, constant(loc, b.getI1Type(), 1)});
+    return call(loc, checkHook, {frame.thread, site, constant(loc, b.getI8Type(), 1)});
   case SiteKind::Access: {
     Value address = found.op->getOperand(isa<LLVM::StoreOp>(found.op) ? 1 : 0);
     if (address.getType() != pointer)
       address = LLVM::AddrSpaceCastOp::create(b, loc, pointer, address);
-    return call(loc, accessHook, {frame.thread, site, address});
+    if (auto store = dyn_cast<LLVM::StoreOp>(found.op))
+      LLVM::StoreOp::create(b, loc, store.getValue(), frame.args, /*alignment=*/8);
+    return call(loc, accessHook, {frame.thread, site, address, frame.args});
   }
   }
 }

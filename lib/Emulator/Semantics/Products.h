@@ -17,11 +17,11 @@ namespace attn::emu {
 
 /// The accumulators of one wgmma: value i of thread t is values[t * perThread + i].
 struct Product {
-  Product(const Site &site, unsigned perThread)
+  Product(const Site &site, size_t perThread)
       : site(site), perThread(perThread), values(kWarpgroupThreads * perThread) {}
 
   const Site &site;
-  const unsigned perThread;
+  const size_t perThread;
   std::vector<float> values;
   AsyncOpPtr op;
   bool isDone = false; ///< A wait has covered it.
@@ -34,8 +34,8 @@ class Tag {
 public:
   static constexpr unsigned kNumbers = 1 << 14;
 
-  static uint32_t encode(uint32_t number, unsigned value) {
-    return kPattern | (number % kNumbers) << 7 | value;
+  static uint32_t encode(uint32_t number, size_t value) {
+    return kPattern | (number % kNumbers) << 7 | static_cast<uint32_t>(value);
   }
   static bool isTag(uint32_t bits) { return (bits & kMask) == kPattern; }
   explicit Tag(uint32_t bits) : number(bits >> 7 & (kNumbers - 1)), value(bits & 127) {}

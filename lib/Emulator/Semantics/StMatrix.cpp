@@ -30,16 +30,16 @@ public:
       return warp.thread(0).report(ReportKind::DivergentCollective, "executed by a warp of " +
                                                                         llvm::Twine(lanes.size()) +
                                                                         " threads");
-    for (unsigned matrix = 0; matrix != numMatrices; ++matrix)
-      for (unsigned row = 0; row != 8; ++row) {
+    for (size_t matrix = 0; matrix != numMatrices; ++matrix)
+      for (size_t row = 0; row != 8; ++row) {
         const Lane &owner = lanes[8 * matrix + row];
         auto *address = pointerAt(owner.args, 0);
         SharedMemory *memory = owner.thread->sharedAt(address);
         if (!memory || !memory->access(warp.accessor(*owner.thread, site), AccessKind::Write,
                                        address, kRowBytes, kRowBytes))
           return;
-        for (unsigned column = 0; column != 8; ++column) {
-          unsigned r = transposed ? column : row, c = transposed ? row : column;
+        for (size_t column = 0; column != 8; ++column) {
+          size_t r = transposed ? column : row, c = transposed ? row : column;
           const Lane &holder = lanes[4 * r + c / 2];
           put(address, 2 * column, get<uint16_t>(holder.args, 8 * (1 + matrix) + 2 * (c % 2)));
         }

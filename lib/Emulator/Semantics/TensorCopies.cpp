@@ -78,8 +78,8 @@ private:
 template <bool toShared>
 void moveRow(Swizzle swizzle, std::byte *shared, std::byte *row, size_t bytes) {
   for (size_t at = 0; at < bytes; at += kBulkUnit) {
-    auto *place =
-        reinterpret_cast<std::byte *>(swizzled(swizzle, reinterpret_cast<uintptr_t>(shared + at)));
+    auto address = reinterpret_cast<uintptr_t>(shared + at);
+    std::byte *place = shared + at + static_cast<ptrdiff_t>(swizzled(swizzle, address) - address);
     std::memcpy(toShared ? place : row + at, toShared ? row + at : place, kBulkUnit);
   }
 }
@@ -206,25 +206,23 @@ public:
     std::optional<Box> box = readBox(thread, args, /*isStore=*/true);
     if (!box)
       return;
-    std::optional<ReducedType> type;
-    if (reduction) {
-      type = reducedType(box->map.element);
-      if (!type)
-        return thread.report(ReportKind::BadDescriptor,
-                             "the tensor map: its elements cannot be reduced");
-    }
+    std::optional<ReducedType> type = reducedType(box->map.element);
+    if (reduction && !type)
+      return thread.report(ReportKind::BadDescriptor,
+                           "the tensor map: its elements cannot be reduced");
     std::byte *source = pointerAt(args, sharedOffset);
-    issueGrouped(
-        thread, source, box->map.boxBytes(), kTensorAlignment,
-        [box = *box, source, type, reduction = reduction] { store(box, source, reduction, type); });
+    issueGrouped(thread, source, box->map.boxBytes(), kTensorAlignment,
+                 [box = *box, source, reduction = reduction,
+                  type = type.value_or(ReducedType::U32)] { store(box, source, reduction, type); });
   }
   unsigned cycles() const override { return 16; }
 
-  template <typename OpTy> static FailureOr<std::unique_ptr<TensorStore>> decodeCommon(OpTy op) {
+  /// Null after an error.
+  template <typename OpTy> static std::unique_ptr<TensorStore> decodeCommon(OpTy op) {
     if (op.getMode() != NVVM::TMAStoreMode::TILE) {
       op.emitError() << "the emulator has no semantics for the im2col and scatter modes of '"
                      << op->getName() << "'";
-      return failure();
+      return nullptr;
     }
     Operands<OpTy> operands(op);
     auto store = std::make_unique<TensorStore>();
@@ -240,31 +238,31 @@ public:
       return op.emitError() << "the emulator has no semantics for '" << op->getName()
                             << "' with a predicate; branch around it";
     auto store = decodeCommon(op);
-    if (failed(store))
+    if (!store)
       return failure();
-    return std::unique_ptr<Instruction>(std::move(*store));
+    return std::unique_ptr<Instruction>(std::move(store));
   }
 
   static FailureOr<std::unique_ptr<Instruction>> decodeReduce(NVVM::CpAsyncBulkTensorReduceOp op) {
     auto store = decodeCommon(op);
-    if (failed(store))
+    if (!store)
       return failure();
     switch (op.getRedKind()) {
     case NVVM::TMAReduxKind::ADD:
-      (*store)->reduction = Reduction::Add;
+      store->reduction = Reduction::Add;
       break;
     case NVVM::TMAReduxKind::MIN:
-      (*store)->reduction = Reduction::Min;
+      store->reduction = Reduction::Min;
       break;
     case NVVM::TMAReduxKind::MAX:
-      (*store)->reduction = Reduction::Max;
+      store->reduction = Reduction::Max;
       break;
     default:
       return op.emitError() << "the emulator has semantics for the reductions add, min and max of "
                                "'"
                             << op->getName() << "' alone";
     }
-    return std::unique_ptr<Instruction>(std::move(*store));
+    return std::unique_ptr<Instruction>(std::move(store));
   }
 
 private:
@@ -290,7 +288,7 @@ private:
   }
 
   static void store(const Box &box, std::byte *source, std::optional<Reduction> reduction,
-                    std::optional<ReducedType> type) {
+                    ReducedType type) {
     size_t inner = box.map.innerBytes();
     llvm::SmallVector<std::byte, 512> buffer(inner);
     for (size_t i = 0, e = box.rows(); i != e; ++i) {
@@ -300,7 +298,7 @@ private:
       moveRow<false>(box.map.swizzle, source + i * inner, buffer.data(), inner);
       const std::byte *inside = buffer.data() + box.insideBegin;
       if (reduction)
-        reduce(*reduction, *type, row, inside, box.insideBytes / bytesOf(*type));
+        reduce(*reduction, type, row, inside, box.insideBytes / bytesOf(type));
       else
         std::memcpy(row, inside, box.insideBytes);
     }

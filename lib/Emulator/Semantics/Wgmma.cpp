@@ -28,7 +28,7 @@ using namespace attn::emu;
 using llvm::ArrayRef;
 using llvm::Twine;
 
-static constexpr unsigned kRows = 64, kChunkBytes = 16;
+static constexpr size_t kRows = 64, kChunkBytes = 16;
 
 namespace {
 
@@ -60,17 +60,17 @@ Element elementOf(Type type) {
 }
 
 /// Row and column of value `i` of a thread.
-std::pair<unsigned, unsigned> positionOf(unsigned thread, unsigned i) {
-  unsigned lane = thread % kLanes;
-  unsigned row = 16 * (thread / kLanes) + lane / 4 + 8 * (i / 2 % 2);
+std::pair<size_t, size_t> positionOf(size_t thread, size_t i) {
+  size_t lane = thread % kLanes;
+  size_t row = 16 * (thread / kLanes) + lane / 4 + 8 * (i / 2 % 2);
   return {row, 8 * (i / 4) + 2 * (lane % 4) + i % 2};
 }
 
 /// An operand as floats: element (r, k) is values[r * k + ...].
 struct Matrix {
-  Matrix(unsigned numRows, unsigned k) : k(k), values(numRows * k) {}
-  float &at(unsigned row, unsigned inner) { return values[row * k + inner]; }
-  unsigned k;
+  Matrix(size_t numRows, size_t k) : k(k), values(numRows * k) {}
+  float &at(size_t row, size_t inner) { return values[row * k + inner]; }
+  size_t k;
   std::vector<float> values;
 };
 
@@ -79,20 +79,20 @@ struct SharedOperand {
   MatrixDescriptor descriptor;
   const std::byte *window; ///< Address 0 of the CTA's window.
   Element element;
-  unsigned numRows, k;
+  size_t numRows, k;
   bool mnMajor;
 
   Matrix read() const {
     Matrix matrix(numRows, k);
-    unsigned perChunk = k / 2;
+    size_t perChunk = k / 2;
     for (unsigned chunk = 0, e = descriptor.numChunks(); chunk != e; ++chunk) {
       const std::byte *bytes = window + descriptor.address(chunk);
-      for (unsigned i = 0; i != perChunk; ++i) {
+      for (size_t i = 0; i != perChunk; ++i) {
         float value = decode(element, bytes, i);
         if (mnMajor)
-          matrix.at(chunk / 16 * 8 + i, chunk % 16) = value;
+          matrix.at(size_t(chunk / 16) * 8 + i, chunk % 16) = value;
         else
-          matrix.at(chunk / 2, chunk % 2 * perChunk + i) = value;
+          matrix.at(chunk / 2, size_t(chunk % 2) * perChunk + i) = value;
       }
     }
     return matrix;
@@ -100,26 +100,26 @@ struct SharedOperand {
 };
 
 /// d = a b^T + c, one rounding for each element.
-void multiply(const Matrix &a, const Matrix &b, unsigned n, Product &d, const Product *c) {
+void multiply(const Matrix &a, const Matrix &b, size_t n, Product &d, const Product *c) {
   // Row by row, with b's inner dim outermost, so that the loop over columns vectorizes.
   std::vector<double> transposed(b.values.size());
-  for (unsigned column = 0; column != n; ++column)
-    for (unsigned k = 0; k != b.k; ++k)
+  for (size_t column = 0; column != n; ++column)
+    for (size_t k = 0; k != b.k; ++k)
       transposed[k * n + column] = b.values[column * b.k + k];
   std::vector<double> sums(kRows * n);
-  for (unsigned row = 0; row != kRows; ++row)
-    for (unsigned k = 0; k != a.k; ++k) {
+  for (size_t row = 0; row != kRows; ++row)
+    for (size_t k = 0; k != a.k; ++k) {
       double factor = a.values[row * a.k + k];
       double *sum = &sums[row * n];
       const double *line = &transposed[k * n];
-      for (unsigned column = 0; column != n; ++column)
+      for (size_t column = 0; column != n; ++column)
         sum[column] += factor * line[column];
     }
-  for (unsigned thread = 0; thread != kWarpgroupThreads; ++thread)
-    for (unsigned i = 0; i != d.perThread; ++i) {
+  for (size_t thread = 0; thread != kWarpgroupThreads; ++thread)
+    for (size_t i = 0; i != d.perThread; ++i) {
       auto [row, column] = positionOf(thread, i);
       double sum = sums[row * n + column];
-      unsigned index = thread * d.perThread + i;
+      size_t index = thread * d.perThread + i;
       if (c)
         sum += c->values[index];
       d.values[index] = static_cast<float>(sum);
@@ -149,7 +149,7 @@ protected:
 class Wgmma : public GroupInstruction {
 public:
   void run(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const override;
-  unsigned cycles() const override { return n / 2; }
+  unsigned cycles() const override { return static_cast<unsigned>(n / 2); }
   static Result decode(attn::nv::WgmmaOp op);
 
 private:
@@ -163,7 +163,7 @@ private:
   /// What the accumulators hold, or will: null after a report.
   ProductPtr accumulators(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const;
 
-  unsigned n = 0, k = 0;
+  size_t n = 0, k = 0;
   Element elementA = Element::F16, elementB = Element::F16;
   bool transposeA = false, transposeB = false;
   std::optional<size_t> descriptorA, scale;
@@ -175,7 +175,7 @@ Result Wgmma::decode(attn::nv::WgmmaOp op) {
   Operands<attn::nv::WgmmaOp> operands(op);
   auto wgmma = std::make_unique<Wgmma>();
   wgmma->n = op.getN();
-  wgmma->k = static_cast<unsigned>(op.getK());
+  wgmma->k = static_cast<size_t>(op.getK());
   wgmma->elementA = elementOf(op.getTypeA());
   wgmma->elementB = elementOf(op.getTypeB());
   wgmma->transposeA = op.getTransposeA();
@@ -202,9 +202,9 @@ template <typename T> bool Wgmma::agree(ArrayRef<Lane> lanes, size_t offset, Str
 
 SharedOperand Wgmma::shared(Warpgroup &group, uint64_t bits, bool isA) const {
   bool transpose = isA ? transposeA : transposeB;
-  unsigned rows = isA ? kRows : n;
+  size_t rows = isA ? kRows : n;
   const std::byte *window = group.cta.memory.data() - kSharedStart;
-  return {MatrixDescriptor(bits, rows, transpose),
+  return {MatrixDescriptor(bits, static_cast<unsigned>(rows), transpose),
           window,
           isA ? elementA : elementB,
           rows,
@@ -238,21 +238,21 @@ bool Wgmma::begin(AsyncOp &op, Warpgroup &group, const Accessor &accessor,
 
 Matrix Wgmma::readRegisters(ArrayRef<Lane> lanes) const {
   Matrix matrix(kRows, k);
-  unsigned perRegister = k / 8;
+  size_t perRegister = k / 8;
   for (auto [thread, lane] : llvm::enumerate(lanes))
-    for (unsigned reg = 0; reg != 4; ++reg) {
-      unsigned row = 16 * (thread / kLanes) + thread % kLanes / 4 + 8 * (reg % 2);
-      unsigned first = reg / 2 * (k / 2) + thread % 4 * perRegister;
+    for (size_t reg = 0; reg != 4; ++reg) {
+      size_t row = 16 * (thread / kLanes) + thread % kLanes / 4 + 8 * (reg % 2);
+      size_t first = reg / 2 * (k / 2) + thread % 4 * perRegister;
       const std::byte *bytes = lane.args + registersA + 8 * reg;
-      for (unsigned i = 0; i != perRegister; ++i)
+      for (size_t i = 0; i != perRegister; ++i)
         matrix.at(row, first + i) = ::decode(elementA, bytes, i);
     }
   return matrix;
 }
 
 ProductPtr Wgmma::accumulators(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const {
-  unsigned perThread = n / 2;
-  auto bits = [&](const Lane &lane, unsigned i) { return get<uint32_t>(lane.args, *acc + 8 * i); };
+  size_t perThread = n / 2;
+  auto bits = [&](const Lane &lane, size_t i) { return get<uint32_t>(lane.args, *acc + 8 * i); };
   uint32_t first = bits(lanes.front(), 0);
   ProductTable &table = productsOf(group);
   ProductPtr previous = table.share(first);
@@ -264,7 +264,7 @@ ProductPtr Wgmma::accumulators(Warpgroup &group, const Site &site, ArrayRef<Lane
   }
   auto values = std::make_shared<Product>(site, perThread);
   for (auto [thread, lane] : llvm::enumerate(lanes))
-    for (unsigned i = 0; i != perThread; ++i) {
+    for (size_t i = 0; i != perThread; ++i) {
       uint32_t value = bits(lane, i);
       bool fits = table.find(value) == previous.get() && (!previous || Tag(value).value == i);
       if (!fits) {
@@ -325,7 +325,7 @@ void Wgmma::run(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const 
   uint32_t number = productsOf(group).add(product);
   group.cta.cluster.launch.engine.issue(op, /*wakes=*/false);
   for (const Lane &lane : lanes)
-    for (unsigned i = 0; i != n / 2; ++i)
+    for (size_t i = 0; i != n / 2; ++i)
       put(lane.results, 8 * i, Tag::encode(number, i));
 }
 
@@ -336,11 +336,11 @@ void Wgmma::run(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const 
 /// Passes its operands through; a tag keeps its meaning.
 class Fence : public GroupInstruction {
 public:
-  explicit Fence(unsigned numValues) : numValues(numValues) {}
+  explicit Fence(size_t numValues) : numValues(numValues) {}
   void run(Warpgroup &group, const Site &, ArrayRef<Lane> lanes) const override {
     group.fenced = true;
     for (const Lane &lane : lanes)
-      for (unsigned i = 0; i != numValues; ++i)
+      for (size_t i = 0; i != numValues; ++i)
         put(lane.results, 8 * i, get<uint32_t>(lane.args, 8 * i));
   }
   static Result decode(attn::nv::WgmmaFenceOp op) {
@@ -351,7 +351,7 @@ public:
   }
 
 private:
-  unsigned numValues;
+  size_t numValues;
 };
 
 class Commit : public GroupInstruction {
@@ -364,7 +364,7 @@ public:
 
 class Wait : public GroupInstruction {
 public:
-  Wait(size_t pending, unsigned numValues) : pending(pending), numValues(numValues) {}
+  Wait(size_t pending, size_t numValues) : pending(pending), numValues(numValues) {}
   void run(Warpgroup &group, const Site &, ArrayRef<Lane> lanes) const override {
     std::vector<AsyncOpPtr> done = group.wgmmas.take(pending);
     group.complete(done);
@@ -373,7 +373,7 @@ public:
       product->isDone |= llvm::is_contained(done, product->op);
     group.fenced = false;
     for (auto [thread, lane] : llvm::enumerate(lanes))
-      for (unsigned i = 0; i != numValues; ++i) {
+      for (size_t i = 0; i != numValues; ++i) {
         auto bits = get<uint32_t>(lane.args, 8 * i);
         const Product *product = table.find(bits);
         if (!product) {
@@ -398,7 +398,7 @@ public:
 
 private:
   size_t pending;
-  unsigned numValues;
+  size_t numValues;
 };
 
 } // namespace

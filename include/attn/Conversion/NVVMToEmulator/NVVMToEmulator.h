@@ -9,8 +9,8 @@
 // site (see Emulator/Instruction.h):
 //
 //   void attn_emu_op(ptr thread, i32 site, ptr args, ptr results)   an instruction
-//   void attn_emu_access(ptr thread, i32 site, ptr address)         before a load or store
-//   void attn_emu_check(ptr thread, i32 site, i1 failed)            before a division
+//   void attn_emu_access(ptr thread, i32 site, ptr address, ptr value)   before a load or store
+//   void attn_emu_check(ptr thread, i32 site, i8 failed)            before a division
 //   void attn_emu_step(ptr thread, i32 site)                        each round of a loop
 //
 //===----------------------------------------------------------------------===//
