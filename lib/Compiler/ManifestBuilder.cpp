@@ -230,6 +230,16 @@ static rt::Status addFactor(OpFoldResult bound, const rt::Manifest &manifest, rt
   return {};
 }
 
+/// The factors of a product of sizes.
+static SmallVector<OpFoldResult> factorsOf(Value product) {
+  if (auto mul = product.getDefiningOp<arith::MulIOp>()) {
+    SmallVector<OpFoldResult> factors = factorsOf(mul.getLhs());
+    llvm::append_range(factors, factorsOf(mul.getRhs()));
+    return factors;
+  }
+  return {getAsOpFoldResult(product)};
+}
+
 rt::Status attn::readKernels(ModuleOp module, rt::Manifest &manifest) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(kKernelAttr))
@@ -241,7 +251,14 @@ rt::Status attn::readKernels(ModuleOp module, rt::Manifest &manifest) {
       return rt::fail(rt::ErrorCode::BadInput,
                       "kernel '" + kernel.name + "': expected one loop over CTAs");
     scf::ForallOp loop = *loops.begin();
-    for (OpFoldResult bound : loop.getMixedUpperBound())
+    // The grid of a persistent kernel is that of its tiles, cut off at launch.
+    SmallVector<OpFoldResult> bounds = loop.getMixedUpperBound();
+    if (auto value = bounds.size() == 1 ? dyn_cast<Value>(bounds.front()) : Value())
+      if (auto ctas = value.getDefiningOp<NumCtasOp>()) {
+        kernel.persistent = true;
+        bounds = factorsOf(ctas.getTiles());
+      }
+    for (OpFoldResult bound : bounds)
       if (rt::Status status = addFactor(bound, manifest, kernel.grid); !status)
         return status;
     constexpr int32_t kWarpThreads = 32;
@@ -250,10 +267,23 @@ rt::Status attn::readKernels(ModuleOp module, rt::Manifest &manifest) {
     if (!schedule || !shared)
       return rt::fail(rt::ErrorCode::Internal,
                       "kernel '" + kernel.name + "' has no schedule or no shared memory size");
-    kernel.threads = static_cast<int32_t>(schedule.getWarps()) * kWarpThreads;
+    kernel.threads = static_cast<int32_t>(schedule.getCtaWarps()) * kWarpThreads;
     kernel.dynamicSharedBytes = shared.getInt();
-    for (int32_t i = 0; i < static_cast<int32_t>(function.getNumArguments()); ++i)
-      kernel.arguments.push_back(i);
+    for (int32_t i = 0; i < static_cast<int32_t>(function.getNumArguments()); ++i) {
+      auto map = dyn_cast<TensorMapType>(function.getArgument(i).getType());
+      if (!map) {
+        kernel.arguments.push_back(i);
+        continue;
+      }
+      auto of = function.getArgAttrOfType<IntegerAttr>(i, kTensorMapOfAttr);
+      if (!of)
+        return rt::fail(rt::ErrorCode::Internal, "argument " + std::to_string(i) + " of kernel '" +
+                                                     kernel.name + "' has no " +
+                                                     kTensorMapOfAttr.str());
+      kernel.tensorMaps.push_back({static_cast<int32_t>(of.getInt()),
+                                   static_cast<int32_t>(map.getRows()),
+                                   static_cast<int32_t>(map.getCols())});
+    }
     manifest.kernels.push_back(std::move(kernel));
   }
   return {};

@@ -57,6 +57,8 @@ ATTN_DIALECT_ENUM(Algorithm)
 ATTN_DIALECT_ENUM(WarpSplit)
 ATTN_DIALECT_ENUM(Instruction)
 ATTN_DIALECT_ENUM(TileOrder)
+ATTN_DIALECT_ENUM(KVOrder)
+ATTN_DIALECT_ENUM(Persistence)
 #undef ATTN_DIALECT_ENUM
 
 tl::unexpected<rt::Error> badValue(StringRef key, StringRef text, const llvm::Twine &expected) {

@@ -29,6 +29,8 @@ template <> Spellings<Algorithm> spellings();
 template <> Spellings<WarpSplit> spellings();
 template <> Spellings<Instruction> spellings();
 template <> Spellings<TileOrder> spellings();
+template <> Spellings<KVOrder> spellings();
+template <> Spellings<Persistence> spellings();
 
 /// `text` as the value of `key`; BadInput says what was expected.
 rt::Status parseValue(const SpecKey &key, llvm::StringRef text, int64_t &value);

@@ -34,11 +34,14 @@ static Resources resourcesOf(const ProblemFacts &facts, const TargetInfo &target
 
   // Registers are handed out in units of eight a thread.
   int64_t registers = std::min<int64_t>(llvm::alignTo(use.registers.total(), 8), 256);
+  // Kernels of wgmma ask for all registers of an SM and hand them out themselves.
+  if (schedule.usesWgmma())
+    registers = target.registersPerSM / (schedule.getCtaWarps() * 32);
   int64_t sharedOfCta = use.shared.total() + target.reservedSharedBytesPerCta;
   std::pair<int64_t, StringRef> bounds[] = {
-      {target.registersPerSM / (registers * schedule.getWarps() * 32), "registers"},
+      {target.registersPerSM / (registers * schedule.getCtaWarps() * 32), "registers"},
       {target.sharedBytesPerSM / sharedOfCta, "shared memory"},
-      {target.maxWarpsPerSM / schedule.getWarps(), "warps"},
+      {target.maxWarpsPerSM / schedule.getCtaWarps(), "warps"},
       {target.maxCtasPerSM, "CTAs"}};
   auto least = std::min_element(std::begin(bounds), std::end(bounds), llvm::less_first());
   // What verification let pass runs, if need be with spilled registers.

@@ -39,9 +39,11 @@ private:
 static void addResources(Lines &lines, const Resources &use) {
   const RegisterUse &registers = use.registers;
   lines.add("registers",
-            llvm::formatv("about {0} a thread of {1} (O {2}, S {3}, Q {4}, other {5}){6}",
+            llvm::formatv("about {0} a thread of {1} (O {2}, S {3}, Q {4}, {5}other {6}){7}",
                           registers.total(), use.registerLimit, registers.o, registers.s,
-                          registers.q, kRegisterOverhead,
+                          registers.q,
+                          registers.p ? llvm::formatv("P {0}, ", registers.p).str() : "",
+                          registers.other,
                           registers.total() > use.registerLimit ? ": spills" : "")
                 .str());
   lines.add("shared memory",
@@ -118,7 +120,8 @@ static llvm::json::Object resourcesJson(const Resources &use) {
                                                              {"o", use.registers.o},
                                                              {"s", use.registers.s},
                                                              {"q", use.registers.q},
-                                                             {"other", kRegisterOverhead},
+                                                             {"p", use.registers.p},
+                                                             {"other", use.registers.other},
                                                              {"limit", use.registerLimit}}},
                             {"shared_memory", llvm::json::Object{{"bytes", use.shared.total()},
                                                                  {"q", use.shared.q},

@@ -67,17 +67,28 @@ static void buildCPUStage(OpPassManager &pm, Stage stage, const PipelineOptions 
 static void buildGPUStage(OpPassManager &pm, Stage stage) {
   switch (stage) {
   case Stage::Schedule:
+    // While loads and products are values, moving them is easy: pipes and waits come after.
+    pm.addNestedPass<func::FuncOp>(createAttnOrderKeys());
+    pm.addNestedPass<func::FuncOp>(createAttnOverlapSoftmax());
+    pm.addNestedPass<func::FuncOp>(createAttnPersist());
+    pm.addNestedPass<func::FuncOp>(createAttnStartProducts());
+    pm.addNestedPass<func::FuncOp>(createAttnPingpong());
     pm.addNestedPass<func::FuncOp>(createAttnInsertPipes());
+    // Last, because it needs to see who fills a pipe and who waits for it in one place.
+    pm.addNestedPass<func::FuncOp>(createAttnAssignRoles());
     pm.addNestedPass<func::FuncOp>(createAttnVerifyPipes());
+    pm.addNestedPass<func::FuncOp>(createAttnWaitAhead());
     cleanUp(pm);
     break;
   case Stage::Place:
     pm.addNestedPass<func::FuncOp>(createAttnAssignLayouts());
     pm.addNestedPass<func::FuncOp>(createAttnAllocateSmem());
+    pm.addNestedPass<func::FuncOp>(createAttnAssignTensorMaps());
     break;
   case Stage::Convert:
     pm.addPass(createConvertAttnToNVVM());
     pm.addPass(createAttnVerifyNoAttnOps());
+    pm.addNestedPass<func::FuncOp>(createAttnNarrowPositions());
     // Unrolled code repeats itself: CSE alone, because canonicalizing thousands of ops takes
     // longer than all other passes and LLVM does it again.
     pm.addPass(createCSEPass());

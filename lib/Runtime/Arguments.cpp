@@ -170,9 +170,11 @@ void KernelParams::add(const Argument &argument) {
 }
 
 void **KernelParams::pointers() {
-  addresses.resize(values.size());
+  addresses.resize(values.size() + maps.size());
   for (size_t i = 0; i < values.size(); ++i)
     addresses[i] = &values[i];
+  for (size_t i = 0; i < maps.size(); ++i)
+    addresses[values.size() + i] = const_cast<TensorMap *>(maps[i]);
   return addresses.data();
 }
 

@@ -25,6 +25,10 @@ static Status resolve(void *library, const std::string &name, cuda::CudaApi &api
                                             " or later, so update the NVIDIA driver");
   ATTN_CUDA_FUNCTIONS(ATTN_CUDA_RESOLVE)
 #undef ATTN_CUDA_RESOLVE
+#define ATTN_CUDA_RESOLVE(member, symbol, parameters)                                              \
+  api.member = reinterpret_cast<decltype(api.member)>(dlsym(library, symbol));
+  ATTN_CUDA_OPTIONAL_FUNCTIONS(ATTN_CUDA_RESOLVE)
+#undef ATTN_CUDA_RESOLVE
   return {};
 }
 

@@ -66,6 +66,29 @@ static Expected<std::vector<int64_t>> evaluateGrids(const Manifest &manifest,
   return grids;
 }
 
+/// All parameters of a kernel; the maps are the workspace's.
+static Expected<KernelParams> packParams(const Module &module, const KernelEntry &kernel,
+                                         std::span<const Argument> arguments,
+                                         const std::vector<TensorArg> &scratch,
+                                         TensorMapCache &maps) {
+  KernelParams params;
+  for (int32_t index : kernel.arguments) {
+    if (static_cast<size_t>(index) < arguments.size())
+      params.add(arguments[index]);
+    else
+      params.add(scratch[index - arguments.size()]);
+  }
+  for (const TensorMapSpec &spec : kernel.tensorMaps) {
+    Expected<const TensorMap *> map =
+        maps.get(module.context()->driver(), module.manifest().arguments[spec.argument], spec,
+                 std::get<TensorArg>(arguments[spec.argument]));
+    if (!map)
+      return fail(map.error());
+    params.add(**map);
+  }
+  return params;
+}
+
 /// The workspaces as tensors inside the allocation.
 static std::vector<TensorArg> placeWorkspaces(const WorkspaceLayout &layout,
                                               const Workspace &workspace) {
@@ -104,24 +127,27 @@ Status launch(const Module &module, std::span<const Argument> arguments, Workspa
   if (Status status = workspace.reserve(static_cast<size_t>(layout->bytes)); !status)
     return status;
   const std::vector<TensorArg> scratch = placeWorkspaces(*layout, workspace);
+  std::vector<KernelParams> params;
+  for (const KernelEntry &kernel : manifest.kernels) {
+    Expected<KernelParams> packed =
+        packParams(module, kernel, arguments, scratch, workspace.tensorMaps());
+    if (!packed)
+      return fail(packed.error());
+    params.push_back(std::move(*packed));
+  }
 
   for (size_t i = 0; i < manifest.kernels.size(); ++i) {
     const KernelEntry &kernel = manifest.kernels[i];
-    const int64_t grid = (*grids)[i];
+    int64_t grid = (*grids)[i];
     if (grid == 0)
       continue;
-    KernelParams params;
-    for (int32_t index : kernel.arguments) {
-      if (static_cast<size_t>(index) < arguments.size())
-        params.add(arguments[index]);
-      else
-        params.add(scratch[index - arguments.size()]);
-    }
+    if (kernel.persistent)
+      grid = std::min<int64_t>(grid, context.device().multiprocessors);
     cuda::Result result =
         context.driver().api().launchKernel(module.function(i), static_cast<unsigned>(grid), 1, 1,
                                             static_cast<unsigned>(kernel.threads), 1, 1,
                                             static_cast<unsigned>(kernel.dynamicSharedBytes),
-                                            options.stream, params.pointers(), nullptr);
+                                            options.stream, params[i].pointers(), nullptr);
     if (Status status = context.driver().check(
             result, "launching kernel '" + kernel.name + "' (" + std::to_string(grid) +
                         " blocks of " + std::to_string(kernel.threads) + " threads, " +

@@ -63,21 +63,8 @@ static Json write(const WorkspaceSpec &workspace) {
   return {{"type", toString(workspace.elementType)}, {"shape", std::move(shape)}};
 }
 
-static Json write(const KernelEntry &kernel) {
-  return {{"name", kernel.name},
-          {"grid", write(kernel.grid)},
-          {"threads", kernel.threads},
-          {"static_shared", kernel.staticSharedBytes},
-          {"dynamic_shared", kernel.dynamicSharedBytes},
-          {"registers", kernel.registers},
-          {"arguments", kernel.arguments}};
-}
-
-static Json write(const std::vector<DimRef> &group) {
-  Json refs = Json::array();
-  for (const DimRef &ref : group)
-    refs.push_back({{"arg", ref.argument}, {"dim", ref.dim}});
-  return refs;
+static Json write(const TensorMapSpec &map) {
+  return {{"arg", map.argument}, {"rows", map.rows}, {"cols", map.cols}};
 }
 
 template <class T> static Json writeAll(const std::vector<T> &items) {
@@ -85,6 +72,25 @@ template <class T> static Json writeAll(const std::vector<T> &items) {
   for (const T &item : items)
     array.push_back(write(item));
   return array;
+}
+
+static Json write(const KernelEntry &kernel) {
+  return {{"name", kernel.name},
+          {"grid", write(kernel.grid)},
+          {"persistent", kernel.persistent},
+          {"threads", kernel.threads},
+          {"static_shared", kernel.staticSharedBytes},
+          {"dynamic_shared", kernel.dynamicSharedBytes},
+          {"registers", kernel.registers},
+          {"arguments", kernel.arguments},
+          {"tensor_maps", writeAll(kernel.tensorMaps)}};
+}
+
+static Json write(const std::vector<DimRef> &group) {
+  Json refs = Json::array();
+  for (const DimRef &ref : group)
+    refs.push_back({{"arg", ref.argument}, {"dim", ref.dim}});
+  return refs;
 }
 
 std::string toJson(const Manifest &manifest) {
@@ -133,6 +139,14 @@ public:
       to = value.get_ref<const std::string &>();
     else
       complain(name, "a string");
+  }
+
+  void read(const Json &object, const char *name, bool &to) {
+    const Json &value = field(object, name);
+    if (value.is_boolean())
+      to = value.get<bool>();
+    else
+      complain(name, "true or false");
   }
 
   template <class T> void integer(const Json &value, const char *name, T &to) {
@@ -228,11 +242,18 @@ public:
     KernelEntry result;
     read(object, "name", result.name);
     result.grid = size(field(object, "grid"));
+    read(object, "persistent", result.persistent);
     read(object, "threads", result.threads);
     read(object, "static_shared", result.staticSharedBytes);
     read(object, "dynamic_shared", result.dynamicSharedBytes);
     read(object, "registers", result.registers);
     read(object, "arguments", result.arguments);
+    forEach(object, "tensor_maps", [&](const Json &item) {
+      TensorMapSpec &map = result.tensorMaps.emplace_back();
+      read(item, "arg", map.argument);
+      read(item, "rows", map.rows);
+      read(item, "cols", map.cols);
+    });
     return result;
   }
 

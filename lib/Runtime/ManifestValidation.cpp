@@ -49,6 +49,24 @@ static Status checkSize(const Manifest &manifest, const SizeExpr &size, const st
   return {};
 }
 
+/// What hardware takes: boxes of up to 256 rows whose lines are those of the 128-byte swizzle.
+static Status checkTensorMap(const Manifest &manifest, const TensorMapSpec &map,
+                             const std::string &where) {
+  if (map.argument < 0 || static_cast<size_t>(map.argument) >= manifest.arguments.size())
+    return invalid(where + ": expected a tensor map of an argument", map.argument);
+  const ArgumentSpec &argument = manifest.arguments[map.argument];
+  if (argument.kind != ArgumentKind::MemRef || argument.rank() != 4 ||
+      byteSize(argument.elementType) != 2)
+    return invalid(where + ": expected a tensor map of a 16-bit tensor of rank 4, for argument '" +
+                       argument.name + "'",
+                   argument.rank());
+  if (map.rows < 1 || map.rows > 256)
+    return invalid(where + ": expected boxes of 1 to 256 rows", map.rows);
+  if (map.cols != 64)
+    return invalid(where + ": expected boxes of 64 columns", map.cols);
+  return {};
+}
+
 static Status checkKernel(const Manifest &manifest, const KernelEntry &kernel) {
   const std::string where = "kernel '" + kernel.name + "'";
   if (kernel.name.empty())
@@ -70,6 +88,9 @@ static Status checkKernel(const Manifest &manifest, const KernelEntry &kernel) {
   for (int32_t index : kernel.arguments)
     if (index < 0 || static_cast<size_t>(index) >= count)
       return invalid(where + ": expected argument positions below " + std::to_string(count), index);
+  for (const TensorMapSpec &map : kernel.tensorMaps)
+    if (Status status = checkTensorMap(manifest, map, where); !status)
+      return status;
   return {};
 }
 

@@ -21,16 +21,35 @@ ScheduleValues attn::mergePins(ScheduleValues schedule, const SchedulePins &pins
 
 ScheduleAttr attn::toAttr(MLIRContext *context, const ScheduleValues &s) {
   return ScheduleAttr::get(context, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
-                           s.splitKV, s.instruction, s.qInRegisters, s.order);
+                           s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder, s.overlap,
+                           s.pingpong, s.persistent, s.qStages, s.producerRegisters,
+                           s.consumerRegisters, s.integerMax);
 }
 
 ScheduleValues attn::toValues(ScheduleAttr s) {
-  return {s.getAlgorithm(), s.getQTile(),   s.getKvTile(),      s.getStages(),       s.getWarps(),
-          s.getWarpSplit(), s.getSplitKv(), s.getInstruction(), s.getQInRegisters(), s.getOrder()};
+  return {.algorithm = s.getAlgorithm(),
+          .qTile = s.getQTile(),
+          .kvTile = s.getKvTile(),
+          .stages = s.getStages(),
+          .warps = s.getWarps(),
+          .warpSplit = s.getWarpSplit(),
+          .splitKV = s.getSplitKv(),
+          .instruction = s.getInstruction(),
+          .qInRegisters = s.getQInRegisters(),
+          .order = s.getOrder(),
+          .kvOrder = s.getKvOrder(),
+          .overlap = s.getOverlap(),
+          .pingpong = s.getPingpong(),
+          .persistent = s.getPersistent(),
+          .qStages = s.getQStages(),
+          .producerRegisters = s.getProducerRegisters(),
+          .consumerRegisters = s.getConsumerRegisters(),
+          .integerMax = s.getIntegerMax()};
 }
 
 std::string attn::checkPins(MLIRContext *context, const SchedulePins &pins) {
-  ScheduleValues valid{.qTile = 64, .kvTile = 64, .stages = 1, .warps = 4, .splitKV = 1};
+  ScheduleValues valid{
+      .qTile = 64, .kvTile = 64, .stages = 1, .warps = 4, .splitKV = 1, .qStages = 1};
   valid.algorithm = Algorithm::FA2;
   ScheduleValues s = mergePins(valid, pins);
   std::string message;
@@ -40,7 +59,9 @@ std::string attn::checkPins(MLIRContext *context, const SchedulePins &pins) {
   });
   auto emit = [&] { return emitError(UnknownLoc::get(context)); };
   (void)ScheduleAttr::verify(emit, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
-                             s.splitKV, s.instruction, s.qInRegisters, s.order);
+                             s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder,
+                             s.overlap, s.pingpong, s.persistent, s.qStages, s.producerRegisters,
+                             s.consumerRegisters, s.integerMax);
   return message;
 }
 
@@ -61,7 +82,11 @@ template <typename T> static std::string expectedText() {
   else if constexpr (std::is_same_v<T, WarpSplit>)
     return "\"rows\" or \"keys\"";
   else if constexpr (std::is_same_v<T, Instruction>)
-    return "\"mma\" or \"fma\"";
+    return "\"mma\", \"wgmma\" or \"fma\"";
+  else if constexpr (std::is_same_v<T, KVOrder>)
+    return "\"ascending\" or \"descending\"";
+  else if constexpr (std::is_same_v<T, Persistence>)
+    return "\"none\", \"static\" or \"dynamic\"";
   else
     return "\"linear\" or \"longest_first\"";
 }

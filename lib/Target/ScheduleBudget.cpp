@@ -20,6 +20,13 @@ constexpr int64_t kMmaRows = 16;
 constexpr int64_t kMmaKeys = 16;
 /// Columns of the accumulators of one mma.
 constexpr int64_t kMmaColumns = 8;
+constexpr int64_t kWarpgroupWarps = 4;
+/// Columns of one wgmma.
+constexpr int64_t kMaxProductColumns = 256;
+/// A CTA has 16 named barriers: one of all threads, and a turn and a store for each warpgroup.
+constexpr int64_t kMaxConsumerWarps = (16 - 1) / 2 * kWarpgroupWarps;
+/// The fewest registers that setmaxnreg leaves a thread.
+constexpr int64_t kMinRegisterSplit = 24;
 
 /// The tile of which one warp holds the accumulators.
 struct WarpTile {
@@ -39,13 +46,24 @@ RegisterUse attn::estimateRegisters(const ProblemFacts &facts, ScheduleAttr sche
   use.s = tile.rows * tile.keys / kLanes;
   if (schedule.getQInRegisters())
     use.q = tile.rows * paddedHeadDim(facts.headDimQK) * facts.elementBytes() / 4 / kLanes;
+  if (schedule.usesWgmma()) {
+    use.other = kWgmmaRegisterOverhead;
+    if (schedule.getOverlap())
+      use.p = tile.rows * tile.keys / 2 / kLanes;
+  }
   return use;
 }
 
-int64_t attn::registerLimit(const TargetInfo &target, ScheduleAttr schedule) {
-  // Registers are handed to warps in units of eight a thread.
-  int64_t share = target.registersPerSM / (schedule.getWarps() * kLanes) / 8 * 8;
+/// Registers of a thread when all of the CTA have the same, handed out in units of eight.
+static int64_t equalShare(const TargetInfo &target, ScheduleAttr schedule) {
+  int64_t share = target.registersPerSM / (schedule.getCtaWarps() * kLanes) / 8 * 8;
   return std::min(target.maxRegistersPerThread, share);
+}
+
+int64_t attn::registerLimit(const TargetInfo &target, ScheduleAttr schedule) {
+  if (schedule.usesWgmma() && schedule.getConsumerRegisters() != 0)
+    return std::min(target.maxRegistersPerThread, schedule.getConsumerRegisters());
+  return equalShare(target, schedule);
 }
 
 SharedMemoryUse attn::sharedMemoryUse(const ProblemFacts &facts, ScheduleAttr schedule) {
@@ -67,13 +85,106 @@ static std::string checkAlgorithm(const ProblemFacts &facts, const TargetInfo &t
   return {};
 }
 
+/// What setmaxnreg may do: both kinds of warpgroups change, within what they were launched with.
+static std::string checkRegisterSplit(const TargetInfo &target, ScheduleAttr schedule) {
+  int64_t producer = schedule.getProducerRegisters(), consumer = schedule.getConsumerRegisters();
+  if (producer == 0 && consumer == 0)
+    return {};
+  int64_t share = equalShare(target, schedule);
+  if (producer % 8 != 0 || producer < kMinRegisterSplit || producer > share)
+    return llvm::formatv("producer_registers: expected a multiple of 8 in [{0}, {1}], got {2}",
+                         kMinRegisterSplit, share, producer);
+  if (consumer % 8 != 0 || consumer < share || consumer > target.maxRegistersPerThread + 1)
+    return llvm::formatv("consumer_registers: expected a multiple of 8 in [{0}, {1}], got {2}",
+                         share, target.maxRegistersPerThread + 1, consumer);
+  int64_t total =
+      (consumer * schedule.getWarps() + producer * (schedule.getCtaWarps() - schedule.getWarps())) *
+      kLanes;
+  if (total > share * schedule.getCtaWarps() * kLanes)
+    return llvm::formatv(
+        "consumer_registers: {0} warps of {1} and {2} of {3} registers take {4} of "
+        "the CTA's {5}; reduce either",
+        schedule.getWarps(), consumer, schedule.getCtaWarps() - schedule.getWarps(), producer,
+        total, share * schedule.getCtaWarps() * kLanes);
+  return {};
+}
+
+static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &target,
+                              ScheduleAttr schedule) {
+  if (!target.hasWgmma() || !target.hasTma())
+    return llvm::formatv("instruction: {0} lacks wgmma or tensor maps; choose instruction = mma",
+                         target.name);
+  if (facts.element & ~elements::SixteenBit)
+    return "instruction: wgmma expects f16 or bf16 tensors, got f32; choose instruction = fma";
+  if (facts.alignmentBytes < kMmaAlignmentBytes)
+    return llvm::formatv("instruction: wgmma expects an alignment of at least {0} bytes, got {1}; "
+                         "promise alignment({0}) on the op or choose instruction = fma",
+                         kMmaAlignmentBytes, facts.alignmentBytes);
+  if (schedule.getWarpSplit() != WarpSplit::Rows || schedule.getQInRegisters())
+    return "instruction: wgmma expects warp_split = rows and q_in_registers = false; change them "
+           "or "
+           "choose instruction = mma";
+  int64_t warps = schedule.getWarps();
+  if (warps % kWarpgroupWarps != 0 || warps > kMaxConsumerWarps)
+    return llvm::formatv(
+        "warps: expected a multiple of {0} up to {1} with instruction = wgmma, got "
+        "{2}",
+        kWarpgroupWarps, kMaxConsumerWarps, warps);
+  if (schedule.getQTile() != warps * kMmaRows)
+    return llvm::formatv("q_tile: expected {0} ({1} rows for each of {2} warpgroups) with "
+                         "instruction = wgmma, got {3}; change q_tile or warps",
+                         warps * kMmaRows, kWarpgroupRows, warps / kWarpgroupWarps,
+                         schedule.getQTile());
+  int64_t columns = paddedHeadDim(facts.headDimV);
+  if (schedule.getKvTile() > kMaxProductColumns || columns > kMaxProductColumns)
+    return llvm::formatv(
+        "kv_tile: a product of wgmma has at most {0} columns, got kv_tile = {1} and "
+        "a padded head_dim_v of {2}",
+        kMaxProductColumns, schedule.getKvTile(), columns);
+  if (schedule.getPersistent() == Persistence::Dynamic)
+    return "persistent: dynamic is not available; choose static, whose order evens work out, or "
+           "none";
+  return checkRegisterSplit(target, schedule);
+}
+
+/// What only kernels with roles do must not be asked of others.
+static std::string checkWithoutRoles(ScheduleAttr schedule) {
+  std::string instruction = stringifyInstruction(schedule.getInstruction()).str();
+  auto misplaced = [&](StringRef field, StringRef expected, const llvm::Twine &got) -> std::string {
+    return llvm::formatv("{0}: expected {1} with instruction = {2}, got {3}; choose instruction = "
+                         "wgmma on a target that has it",
+                         field, expected, instruction, got.str())
+        .str();
+  };
+  if (schedule.getKvOrder() != KVOrder::Ascending)
+    return misplaced("kv_order", "ascending", stringifyKVOrder(schedule.getKvOrder()));
+  if (schedule.getOverlap())
+    return misplaced("overlap", "false", "true");
+  if (schedule.getPingpong())
+    return misplaced("pingpong", "false", "true");
+  if (schedule.getPersistent() != Persistence::None)
+    return misplaced("persistent", "none", stringifyPersistence(schedule.getPersistent()));
+  if (schedule.getQStages() != 1)
+    return misplaced("q_stages", "1", llvm::Twine(schedule.getQStages()));
+  if (schedule.getProducerRegisters() != 0 || schedule.getConsumerRegisters() != 0)
+    return misplaced("producer_registers and consumer_registers", "0", "a split");
+  if (schedule.getIntegerMax())
+    return misplaced("integer_max", "false", "true");
+  return {};
+}
+
 static std::string checkInstruction(const ProblemFacts &facts, const TargetInfo &target,
                                     ScheduleAttr schedule) {
+  if (!schedule.usesWgmma())
+    if (std::string misplaced = checkWithoutRoles(schedule); !misplaced.empty())
+      return misplaced;
   if (schedule.getInstruction() == Instruction::Fma) {
     if (schedule.getQInRegisters())
       return "q_in_registers: expected false with instruction = fma, got true";
     return {};
   }
+  if (schedule.usesWgmma())
+    return checkWgmma(facts, target, schedule);
   if (!target.hasMmaM16N8K16() || !target.hasLdmatrix() || !target.hasCpAsync())
     return llvm::formatv("instruction: {0} lacks mma.m16n8k16, ldmatrix or cp.async; choose "
                          "instruction = fma",
@@ -91,9 +202,10 @@ static std::string checkInstruction(const ProblemFacts &facts, const TargetInfo 
 /// computes the products.
 static std::string checkBlocks(const TargetInfo &target, ScheduleAttr schedule) {
   int64_t qTile = schedule.getQTile(), kvTile = schedule.getKvTile(), warps = schedule.getWarps();
-  if (warps * kLanes > target.maxThreadsPerCta)
-    return llvm::formatv("warps: expected at most {0}, got {1}", target.maxThreadsPerCta / kLanes,
-                         warps);
+  int64_t copying = schedule.getCtaWarps() - warps;
+  if ((warps + copying) * kLanes > target.maxThreadsPerCta)
+    return llvm::formatv("warps: expected at most {0}, got {1}",
+                         target.maxThreadsPerCta / kLanes - copying, warps);
   bool byRows = schedule.getWarpSplit() == WarpSplit::Rows;
   int64_t rowWarps = byRows ? warps : 1, keyWarps = byRows ? 1 : warps;
   if (qTile % (rowWarps * kMmaRows) != 0)
@@ -139,9 +251,13 @@ static std::string checkRegisters(const RegisterUse &use, const TargetInfo &targ
   if (use.total() <= limit)
     return {};
   return llvm::formatv("registers: expected at most {0} a thread, got {1} (O {2}, S {3}, Q {4}, "
-                       "other {5}); reduce q_tile{6}, or use more warps",
-                       limit, use.total(), use.o, use.s, use.q, kRegisterOverhead,
-                       schedule.getQInRegisters() ? ", kv_tile or q_in_registers" : " or kv_tile");
+                       "{5}other {6}); reduce {7}",
+                       limit, use.total(), use.o, use.s, use.q,
+                       use.p ? llvm::formatv("P {0}, ", use.p).str() : "", use.other,
+                       schedule.usesWgmma()         ? "kv_tile, or choose overlap = false"
+                       : schedule.getQInRegisters() ? "q_tile, kv_tile or q_in_registers, or use "
+                                                      "more warps"
+                                                    : "q_tile or kv_tile, or use more warps");
 }
 
 std::string attn::checkSchedule(const ProblemFacts &facts, const TargetInfo &target,

@@ -16,6 +16,8 @@ const ScheduleTable &attn::scheduleTable(const TargetInfo &target) {
     return scheduleTableCPU();
   case ScheduleFamily::SM80:
     return scheduleTableSM80();
+  case ScheduleFamily::SM90:
+    return scheduleTableSM90();
   }
   llvm_unreachable("all families are handled");
 }

@@ -22,7 +22,8 @@ constexpr ScheduleValues tiles(int64_t qTile, int64_t kvTile) {
           .splitKV = 1,
           .instruction = Instruction::Fma,
           .qInRegisters = false,
-          .order = TileOrder::Linear};
+          .order = TileOrder::Linear,
+          .qStages = 1};
 }
 
 // Long Q tiles, because each reads all of K and V; the tiles of a task then take 256 KiB at

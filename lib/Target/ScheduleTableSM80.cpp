@@ -23,7 +23,8 @@ constexpr ScheduleValues mma(int64_t qTile, int64_t kvTile, int64_t stages, bool
           .splitKV = 1,
           .instruction = Instruction::Mma,
           .qInRegisters = qInRegisters,
-          .order = TileOrder::Linear};
+          .order = TileOrder::Linear,
+          .qStages = 1};
 }
 
 constexpr ScheduleValues fma(int64_t qTile, int64_t kvTile, int64_t warps) {
@@ -36,7 +37,8 @@ constexpr ScheduleValues fma(int64_t qTile, int64_t kvTile, int64_t warps) {
           .splitKV = 1,
           .instruction = Instruction::Fma,
           .qInRegisters = false,
-          .order = TileOrder::Linear};
+          .order = TileOrder::Linear,
+          .qStages = 1};
 }
 
 /// A row of 16-bit types through tensor cores, up to a head dim.

@@ -124,6 +124,7 @@ static TargetInfo makeSM90a() {
   TargetInfo gpu = makeSM90();
   gpu.name = "sm_90a";
   gpu.minPtxVersion = 80;
+  gpu.scheduleFamily = ScheduleFamily::SM90;
   gpu.capabilities = gpu.capabilities | Capability::Wgmma;
   return gpu;
 }

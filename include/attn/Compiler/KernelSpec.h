@@ -71,9 +71,21 @@ template <class Pins, class Visitor> void visitPins(Pins &pins, Visitor &&visit)
   visit(SpecKey{"warps", "warps of a CTA", 1, 32}, pins.warps);
   visit(SpecKey{"warp_split", "warps share out rows or keys"}, pins.warpSplit);
   visit(SpecKey{"split_kv", "parts along the keys, merged at the end", 1, 1024}, pins.splitKV);
-  visit(SpecKey{"instruction", "mma or fma"}, pins.instruction);
+  visit(SpecKey{"instruction", "mma, wgmma or fma"}, pins.instruction);
   visit(SpecKey{"q_in_registers", "keep Q fragments in registers"}, pins.qInRegisters);
   visit(SpecKey{"order", "linear or longest_first"}, pins.order);
+  visit(SpecKey{"kv_order", "ascending or descending"}, pins.kvOrder);
+  visit(SpecKey{"overlap", "softmax beside the products of its neighbours"}, pins.overlap);
+  visit(SpecKey{"pingpong", "warpgroups take turns at products"}, pins.pingpong);
+  visit(SpecKey{"persistent", "none, static or dynamic"}, pins.persistent);
+  visit(SpecKey{"q_stages", "Q tiles in flight or in use", 1, 8}, pins.qStages);
+  visit(SpecKey{"producer_registers", "registers of a thread that copies, 0 for its share", 0, 256},
+        pins.producerRegisters);
+  visit(SpecKey{"consumer_registers", "registers of a thread that computes, 0 for its share", 0,
+                256},
+        pins.consumerRegisters);
+  visit(SpecKey{"integer_max", "compare scores with their reference as integers"},
+        pins.integerMax);
 }
 
 template <class Spec, class Visitor> void visitSpec(Spec &spec, Visitor &&visit) {

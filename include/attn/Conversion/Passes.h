@@ -10,6 +10,7 @@
 
 #include "attn/Conversion/AttnToCPU/AttnToCPU.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/AttnNV/IR/AttnNV.h"
 
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>

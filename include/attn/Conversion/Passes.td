@@ -17,17 +17,40 @@ def ConvertAttnToNVVM : Pass<"convert-attn-to-nvvm", "::mlir::ModuleOp"> {
     many threads): the loop's ids
     come from the block number, tiles become registers or pointers into dynamic shared
     memory, tile ops become `nvvm`, `llvm`, `arith` and `math` ops. Tensors stay memrefs.
-    For sm_80 and later: cp.async, ldmatrix, mma.sync.m16n8k16.
+    For sm_80 and later: cp.async, ldmatrix, mma.sync.m16n8k16. For sm_90a, where the schedule
+    says wgmma: roles become branches on the warp's number, pipes mbarriers and copies by
+    tensor maps, products `attn_nv.wgmma`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+                           "::attn::nv::AttnNVDialect"];
+}
+
+def AttnNarrowPositions : Pass<"attn-narrow-positions", "::mlir::func::FuncOp"> {
+  let summary = "compute positions and tile numbers of kernels with tensor maps in 32 bits";
+  let description = [{
+    Tensor maps take coordinates of 32 bits, so that nothing longer can be a position in such a
+    kernel; only addresses need 64. Warps that copy have few registers to hold either in. Constants
+    and arguments that are no position, because they mean "unlimited", become the farthest one.
+
+    ```mlir
+    %n = memref.dim %k, %c1
+    scf.for %j = %c0 to %n step %c64 { %r = arith.index_cast %j : index to i32 ... }
+    // becomes
+    %n = arith.index_cast (memref.dim %k, %c1) : index to i32
+    scf.for %j = %c0 to %n step %c64 : i32 { ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def AttnMarkKernels : Pass<"attn-mark-kernels", "::mlir::ModuleOp"> {
   let summary = "give lowered kernels the attributes that the NVPTX backend reads";
   let description = [{
-    Every `llvm.func` with `attn.threads` gets `nvvm.kernel` and `nvvm.maxntid`. Runs after
+    Every `llvm.func` with `attn.threads` gets `nvvm.kernel` and `nvvm.maxntid`; its tensor maps
+    are passed by value, in constant memory of the grid, and its CTAs then have an SM of their
+    own (`nvvm.minctasm` = 1), which lets ptxas give them its registers. Runs after
     functions are lowered to LLVM, since those attributes belong to `llvm.func`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];

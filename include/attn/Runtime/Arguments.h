@@ -10,6 +10,7 @@
 #include "attn/Runtime/Artifact.h"
 #include "attn/Runtime/Error.h"
 #include "attn/Runtime/TensorArg.h"
+#include "attn/Runtime/TensorMap.h"
 
 namespace attn::rt {
 
@@ -29,15 +30,18 @@ public:
   void add(const Argument &argument);
   void add(const TensorArg &tensor);
   void add(const ScalarArg &scalar);
+  /// Appends a tensor map, which must outlive the launch; maps come after everything else.
+  void add(const TensorMap &map) { maps.push_back(&map); }
 
   std::span<const uint64_t> slots() const { return values; }
 
-  /// Pointers to the slots, as cuLaunchKernel wants them. Valid until the next
+  /// Pointers to the slots and maps, as cuLaunchKernel wants them. Valid until the next
   /// add or the end of this object.
   void **pointers();
 
 private:
   std::vector<uint64_t> values;
+  std::vector<const TensorMap *> maps;
   std::vector<void *> addresses;
 };
 

@@ -18,7 +18,8 @@
 // Kernel parameters: a memref argument of rank r is passed as the fields of
 // MLIR's LLVM memref descriptor, each a parameter of its own: allocated
 // pointer, aligned pointer, i64 offset (always 0), r i64 sizes, r i64 strides
-// in elements. A scalar is one parameter.
+// in elements. A scalar is one parameter. Tensor maps, 128 bytes each and aligned to 64, come
+// last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@ namespace attn::rt {
 
 /// Version of the file layout and of the manifest; a file of another version is
 /// Stale.
-inline constexpr uint32_t kArtifactSchema = 1;
+inline constexpr uint32_t kArtifactSchema = 2;
 
 enum class PayloadKind : uint8_t { Ptx, Cubin };
 
@@ -81,16 +82,29 @@ struct WorkspaceSpec {
   bool operator==(const WorkspaceSpec &) const = default;
 };
 
+/// A tensor map that a kernel takes: which argument of the call, a 16-bit tensor of rank
+/// 4, it describes, in boxes of rows x cols elements of one head (see TensorMap.h).
+struct TensorMapSpec {
+  int32_t argument = 0;
+  int32_t rows = 0;
+  int32_t cols = 0;
+  bool operator==(const TensorMapSpec &) const = default;
+};
+
 /// One kernel of the payload, launched on a one-dimensional grid.
 struct KernelEntry {
   std::string name; ///< Symbol in the payload.
   SizeExpr grid;    ///< Blocks; 0 means nothing to launch.
+  /// Blocks take work until there is none left: at most one for each multiprocessor is
+  /// launched.
+  bool persistent = false;
   int32_t threads = 128;
   int64_t staticSharedBytes = 0;
   int64_t dynamicSharedBytes = 0;
   int32_t registers = -1; ///< Per thread; -1 when the payload is not assembled yet.
   /// What is passed, in order: user arguments first (0..n-1), then workspaces (n..).
   std::vector<int32_t> arguments;
+  std::vector<TensorMapSpec> tensorMaps; ///< Passed after the arguments.
   bool operator==(const KernelEntry &) const = default;
 };
 

@@ -114,10 +114,18 @@ inline constexpr unsigned kStreamNonBlocking = 1;
      unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **params,         \
      void **extra))
 
+/// Functions that older drivers lack; null where they do.
+#define ATTN_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
+  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                \
+    (void *map, int elementType, uint32_t rank, void *address, const uint64_t *sizes,              \
+     const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,          \
+     int swizzle, int promotion, int fill))
+
 /// The driver's entry points. A test may fill the table itself.
 struct CudaApi {
 #define ATTN_CUDA_MEMBER(member, symbol, parameters) Result(*member) parameters = nullptr;
   ATTN_CUDA_FUNCTIONS(ATTN_CUDA_MEMBER)
+  ATTN_CUDA_OPTIONAL_FUNCTIONS(ATTN_CUDA_MEMBER)
 #undef ATTN_CUDA_MEMBER
 };
 

@@ -24,10 +24,12 @@ public:
   size_t capacity() const { return buffer.size(); }
   void *data() const { return buffer.data(); }
   const CudaContext &owner() const { return *context; }
+  TensorMapCache &tensorMaps() { return maps; }
 
 private:
   CudaContextPtr context;
   DeviceBuffer buffer;
+  TensorMapCache maps;
 };
 
 struct LaunchOptions {

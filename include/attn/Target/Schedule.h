@@ -25,6 +25,11 @@ template <template <typename> class Slot> struct ScheduleFields {
   Slot<Instruction> instruction{};
   Slot<bool> qInRegisters{};
   Slot<TileOrder> order{};
+  Slot<KVOrder> kvOrder{};
+  Slot<bool> overlap{}, pingpong{};
+  Slot<Persistence> persistent{};
+  Slot<int64_t> qStages{}, producerRegisters{}, consumerRegisters{};
+  Slot<bool> integerMax{};
 
   bool operator==(const ScheduleFields &) const = default;
 };
@@ -49,6 +54,14 @@ void visitSchedule(Visitor &&visit, Fields &...fields) {
   visit("instruction", fields.instruction...);
   visit("q_in_registers", fields.qInRegisters...);
   visit("order", fields.order...);
+  visit("kv_order", fields.kvOrder...);
+  visit("overlap", fields.overlap...);
+  visit("pingpong", fields.pingpong...);
+  visit("persistent", fields.persistent...);
+  visit("q_stages", fields.qStages...);
+  visit("producer_registers", fields.producerRegisters...);
+  visit("consumer_registers", fields.consumerRegisters...);
+  visit("integer_max", fields.integerMax...);
 }
 
 /// Text of a field's value, as #attn.schedule spells it.
@@ -58,6 +71,8 @@ inline std::string fieldText(Algorithm value) { return stringifyAlgorithm(value)
 inline std::string fieldText(WarpSplit value) { return stringifyWarpSplit(value).str(); }
 inline std::string fieldText(Instruction value) { return stringifyInstruction(value).str(); }
 inline std::string fieldText(TileOrder value) { return stringifyTileOrder(value).str(); }
+inline std::string fieldText(KVOrder value) { return stringifyKVOrder(value).str(); }
+inline std::string fieldText(Persistence value) { return stringifyPersistence(value).str(); }
 
 /// On an attn.forward: a dictionary of the fields of its schedule that are pinned,
 /// spelled as in #attn.schedule: {q_tile = 64, order = "linear"}.

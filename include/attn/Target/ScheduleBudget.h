@@ -17,7 +17,11 @@ namespace attn {
 /// fragments in flight take beside the accumulators; what ptxas was seen to need.
 constexpr int64_t kRegisterOverhead = 40;
 
-/// Bytes of one cp.async of the mma path, and so the alignment it needs.
+/// The same beside wgmma, whose operands come from shared memory.
+constexpr int64_t kWgmmaRegisterOverhead = 32;
+
+/// Bytes of one cp.async of the mma path, and the unit of tensor maps' strides: the alignment
+/// that both need.
 constexpr int64_t kMmaAlignmentBytes = 16;
 
 /// Estimated registers of a thread.
@@ -25,8 +29,10 @@ struct RegisterUse {
   int64_t o = 0; ///< Output accumulators.
   int64_t s = 0; ///< Score accumulators.
   int64_t q = 0; ///< Fragments of Q, when they stay in registers.
+  int64_t p = 0; ///< Fragments of P, when they live beside the next scores.
+  int64_t other = kRegisterOverhead;
 
-  int64_t total() const { return o + s + q + kRegisterOverhead; }
+  int64_t total() const { return o + s + q + p + other; }
 };
 RegisterUse estimateRegisters(const ProblemFacts &facts, ScheduleAttr schedule);
 

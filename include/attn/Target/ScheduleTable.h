@@ -74,6 +74,7 @@ struct ScheduleTable {
 
 const ScheduleTable &scheduleTableCPU();
 const ScheduleTable &scheduleTableSM80();
+const ScheduleTable &scheduleTableSM90();
 const ScheduleTable &scheduleTable(const TargetInfo &target);
 
 /// Why the predicate of a row does not take a problem, and how far the row got: the

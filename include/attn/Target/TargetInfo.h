@@ -38,7 +38,7 @@ struct PeakRates {
 };
 
 /// Which schedule table a target uses.
-enum class ScheduleFamily { CPU, SM80 };
+enum class ScheduleFamily { CPU, SM80, SM90 };
 
 struct TargetInfo {
   std::string name;

@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/Patterns.h"
+#include "SM90/Roles.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Dialect/Func/Transforms/FuncConversions.h>
 #include <mlir/Dialect/SCF/Transforms/Patterns.h>
 #include <mlir/IR/IRMapping.h>
 
@@ -22,13 +24,13 @@ namespace attn {
 } // namespace attn
 
 /// Tiles in fragments become one value for each register; tiles in shared memory and
-/// pipes become byte offsets in it.
-static void addTileConversions(TypeConverter &converter) {
+/// pipes become byte offsets in it, those between roles also that of their barriers.
+static void addTileConversions(TypeConverter &converter, bool hasRoles) {
   converter.addConversion([](Type type) { return type; });
   converter.addConversion(
       [](TileType tile, SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
         MLIRContext *context = tile.getContext();
-        if (isa_and_nonnull<SharedLayoutAttr>(tile.getLayout())) {
+        if (isa_and_nonnull<SharedLayoutAttr, BoxedLayoutAttr>(tile.getLayout())) {
           types.push_back(IntegerType::get(context, 32));
           return success();
         }
@@ -48,8 +50,15 @@ static void addTileConversions(TypeConverter &converter) {
         types.append(2 * FragmentMap(state).numRows(), Float32Type::get(state.getContext()));
         return success();
       });
+  converter.addConversion([hasRoles](PipeType pipe, SmallVectorImpl<Type> &types) -> LogicalResult {
+    types.append(hasRoles ? 2 : 1, IntegerType::get(pipe.getContext(), 32));
+    return success();
+  });
+  converter.addConversion([&converter](InFlightType type, SmallVectorImpl<Type> &types) {
+    return converter.convertType(type.getTile(), types);
+  });
   converter.addConversion(
-      [](PipeType pipe) -> Type { return IntegerType::get(pipe.getContext(), 32); });
+      [](TensorMapType map) -> Type { return LLVM::LLVMPointerType::get(map.getContext()); });
 }
 
 /// Every tile, state and pipe must have a layout, of the schedule's warps and one that its
@@ -173,6 +182,13 @@ static void broadcastWarpNumber(func::FuncOp kernel) {
     div.replaceAllUsesWith(number);
 }
 
+/// Where products run beside it, softmax is what bounds a step.
+static SoftmaxStyle softmaxStyle(ScheduleAttr schedule) {
+  if (!schedule.usesWgmma())
+    return {};
+  return {.finiteReference = true, .integerMax = schedule.getIntegerMax(), .chains = 4};
+}
+
 namespace {
 
 struct ConvertToNVVM : attn::impl::ConvertAttnToNVVMBase<ConvertToNVVM> {
@@ -202,32 +218,49 @@ private:
     auto schedule = forall->getAttrOfType<ScheduleAttr>(kScheduleAttr);
     if (failed(verifyLayouts(forall, schedule.getWarps())))
       return failure();
-    int64_t threads = schedule.getWarps() * kWarpSize;
+    int64_t threads = schedule.getCtaWarps() * kWarpSize;
+    bool hasRoles = schedule.usesWgmma();
     auto alignment = forall->getAttrOfType<IntegerAttr>(kAlignmentAttr);
     Builder b(func.getContext());
     func->setAttr(kThreadsAttr, b.getI64IntegerAttr(threads));
     func->setAttr(kSmemBytesAttr, smemBytes);
     inlineCtaLoop(forall);
+    SmallVector<RolesOp> roles(func.getOps<RolesOp>());
+    llvm::for_each(roles, inlineRoles);
 
     TypeConverter converter;
-    addTileConversions(converter);
+    addTileConversions(converter, hasRoles);
     RewritePatternSet patterns(func.getContext());
     ConversionTarget target(*func.getContext());
     target.addIllegalDialect<AttnDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addDynamicallyLegalOp<func::FuncOp>(
+        [&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
+    populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
-    populateSoftmaxPatterns(converter, patterns);
+    populateSoftmaxPatterns(converter, patterns, softmaxStyle(schedule));
     populateMergePatterns(converter, patterns);
     populateScorePatterns(converter, patterns);
-    populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1);
-    populateSM80PipePatterns(converter, patterns, threads);
-    if (schedule.getInstruction() == Instruction::Fma)
+    populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1, !hasRoles);
+    switch (schedule.getInstruction()) {
+    case Instruction::Fma:
+      populateSM80PipePatterns(converter, patterns, threads);
       populateFmaPatterns(converter, patterns);
-    else
+      break;
+    case Instruction::Mma:
+      populateSM80PipePatterns(converter, patterns, threads);
       populateSM80MmaPatterns(converter, patterns);
+      break;
+    case Instruction::Wgmma:
+      populateSM90PipePatterns(converter, patterns);
+      populateSM90WgmmaPatterns(converter, patterns);
+      populateSM90RolePatterns(converter, patterns);
+      break;
+    }
     if (failed(applyFullConversion(func, target, std::move(patterns))))
       return failure();
     broadcastWarpNumber(func);
+    mergeFences(func);
     return success();
   }
 

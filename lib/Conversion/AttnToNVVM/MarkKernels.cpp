@@ -16,6 +16,22 @@ namespace attn {
 #include "attn/Conversion/Passes.h.inc"
 } // namespace attn
 
+/// Tensor maps are 128 bytes that the hardware reads where the launch put them.
+static bool markTensorMaps(LLVM::LLVMFuncOp func, Builder &b) {
+  bool any = false;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+    if (!func.getArgAttr(i, kTensorMapOfAttr))
+      continue;
+    any = true;
+    func.removeArgAttr(i, kTensorMapOfAttr);
+    func.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                    TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128)));
+    func.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+    func.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
+  }
+  return any;
+}
+
 namespace {
 
 struct MarkKernels : attn::impl::AttnMarkKernelsBase<MarkKernels> {
@@ -28,6 +44,8 @@ struct MarkKernels : attn::impl::AttnMarkKernelsBase<MarkKernels> {
       func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
       func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     b.getDenseI32ArrayAttr(threads.getInt()));
+      if (markTensorMaps(func, b))
+        func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
     }
   }
 };

@@ -235,7 +235,7 @@ func.func private @f() attributes {a = #attn.schedule<warp_split = best>}
 
 // -----
 
-// expected-error@+2 {{expected one of [mma, fma]}}
+// expected-error@+2 {{expected one of [mma, fma, wgmma]}}
 // expected-error@+1 {{failed to parse Attn_Schedule parameter 'instruction'}}
 func.func private @f() attributes {a = #attn.schedule<instruction = best>}
 

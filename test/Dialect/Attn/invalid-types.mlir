@@ -56,12 +56,12 @@ func.func private @f(!attn.tile<16x16xvector<4xf32>>)
 
 // -----
 
-// expected-error@+1 {{expected a shared or fragment layout, got #attn.none}}
+// expected-error@+1 {{expected a shared, boxed or fragment layout, got #attn.none}}
 func.func private @f(!attn.tile<16x16xf32, #attn.none>)
 
 // -----
 
-// expected-error@+1 {{expected a shared or fragment layout, got 7 : i64}}
+// expected-error@+1 {{expected a shared, boxed or fragment layout, got 7 : i64}}
 func.func private @f(!attn.tile<16x16xf32, 7>)
 
 // -----

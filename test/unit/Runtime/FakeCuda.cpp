@@ -2,6 +2,7 @@
 
 #include "FakeCuda.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -75,9 +76,15 @@ static Result launchKernel(Function function, unsigned gridX, unsigned gridY, un
   if (Result result = outcome("cuLaunchKernel"))
     return result;
   FakeLaunch launch{
-      nameOf(function), {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, {}};
-  for (size_t i = 0; i < fake->paramCounts[launch.kernel]; ++i)
+      nameOf(function), {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, {},
+      {}};
+  const size_t count = fake->paramCounts[launch.kernel];
+  for (size_t i = 0; i < count; ++i)
     launch.params.push_back(*static_cast<const uint64_t *>(params[i]));
+  for (size_t i = 0; i < fake->mapCounts[launch.kernel]; ++i) {
+    const auto *words = static_cast<const uint64_t *>(params[count + i]);
+    launch.maps.emplace_back(words, words + 16);
+  }
   fake->launches.push_back(std::move(launch));
   return kSuccess;
 }
@@ -102,6 +109,22 @@ static Result pointerAttribute(void *value, int, DevicePtr pointer) {
   if (it == fake->memory.begin() || pointer >= std::prev(it)->first + std::prev(it)->second.first)
     return kInvalidValue;
   *static_cast<int *>(value) = std::prev(it)->second.second;
+  return kSuccess;
+}
+
+/// The "map" holds what it was made of.
+static Result encodeTensorMap(void *map, int elementType, uint32_t rank, void *address,
+                              const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                              const uint32_t *, int, int, int, int) {
+  if (Result result = outcome("cuTensorMapEncodeTiled"))
+    return result;
+  ++fake->encodedMaps;
+  auto *words = static_cast<uint64_t *>(map);
+  *words++ = reinterpret_cast<uintptr_t>(address);
+  *words++ = static_cast<uint64_t>(elementType);
+  words = std::copy(sizes, sizes + rank, words);
+  words = std::copy(strides, strides + rank - 1, words);
+  std::copy(box, box + 2, words);
   return kSuccess;
 }
 
@@ -218,6 +241,7 @@ CudaApi FakeCuda::api() const {
     return outcome("cuFuncSetAttribute");
   };
   api.launchKernel = launchKernel;
+  api.tensorMapEncodeTiled = encodeTensorMap;
   return api;
 }
 

@@ -25,6 +25,7 @@ struct FakeLaunch {
   unsigned sharedBytes;
   cuda::Stream stream;
   std::vector<uint64_t> params;
+  std::vector<std::vector<uint64_t>> maps;
 };
 
 /// The state behind the functions. The youngest object is the one in use.
@@ -41,6 +42,8 @@ struct FakeCuda {
   std::string jitInfo, jitErrors;
   /// Parameters of each kernel, since a launch does not say how many it has.
   std::map<std::string, size_t> paramCounts;
+  /// How many of them are tensor maps, at the end.
+  std::map<std::string, size_t> mapCounts;
   /// Results that the named functions give instead of success.
   std::map<std::string, cuda::Result> failures;
 
@@ -50,6 +53,7 @@ struct FakeCuda {
   std::vector<FakeLaunch> launches;
   std::map<cuda::DevicePtr, std::pair<size_t, int>> memory; ///< Size and device.
   int allocations = 0;
+  int encodedMaps = 0;
   int contextDepth = 0;
   int unloads = 0;
   int retained = 0;

@@ -85,8 +85,8 @@ struct TilePlace {
 };
 
 struct LowerStoreTile : TileOpPattern<StoreTileOp> {
-  LowerStoreTile(TypeConverter &converter, MLIRContext *context, int64_t alignment)
-      : TileOpPattern(converter, context), alignment(alignment) {}
+  LowerStoreTile(TypeConverter &converter, MLIRContext *context, int64_t alignment, bool ownScratch)
+      : TileOpPattern(converter, context), alignment(alignment), ownScratch(ownScratch) {}
 
   LogicalResult lower(StoreTileOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
@@ -97,7 +97,7 @@ struct LowerStoreTile : TileOpPattern<StoreTileOp> {
     bool is16Bit = place.tensor.elementBytes() == 2;
     if (tile.getRank() == 1)
       storeRows(t, map, values, place);
-    else if (is16Bit && alignment >= kChunkBytes)
+    else if (is16Bit && ownScratch && alignment >= kChunkBytes)
       storeThroughShared(op, t, map, values, place);
     else
       storePairs(op, t, map, values, place);
@@ -217,6 +217,7 @@ private:
   }
 
   int64_t alignment;
+  bool ownScratch;
 };
 
 /// f32 tiles straight into accumulators (partial results of split-KV).
@@ -276,7 +277,7 @@ struct LowerLoadTile : TileOpPattern<LoadTileOp> {
 } // namespace
 
 void attn::populateMemoryPatterns(TypeConverter &converter, RewritePatternSet &patterns,
-                                  int64_t alignment) {
-  patterns.add<LowerStoreTile>(converter, patterns.getContext(), alignment);
+                                  int64_t alignment, bool ownScratch) {
+  patterns.add<LowerStoreTile>(converter, patterns.getContext(), alignment, ownScratch);
   patterns.add<LowerLoadTile>(converter, patterns.getContext());
 }

@@ -35,14 +35,26 @@ template <typename OpTy> struct TileOpPattern : mlir::OpConversionPattern<OpTy> 
   static mlir::Value single(mlir::ValueRange values) { return values.front(); }
 };
 
+/// How softmax steps are computed. All give the same results up to rounding.
+struct SoftmaxStyle {
+  /// After its first step a row's reference is finite, so that nothing asks whether it is.
+  bool finiteReference = false;
+  /// Whether a score exceeds the reference is asked of the bits, as integers. Needs
+  /// `finiteReference`.
+  bool integerMax = false;
+  /// Partial sums of a row that do not wait for each other.
+  unsigned chains = 1;
+};
+
 /// Ops on registers only: fill, softmax, rescale, merge, scores.
+void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
+                             const SoftmaxStyle &style);
 void populateMergePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Tiles between global memory and registers; `alignment` is promised for all tensors, in
-/// bytes.
+/// bytes. With `ownScratch` the warps that store have shared memory to gather rows in.
 void populateMemoryPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
-                            int64_t alignment);
+                            int64_t alignment, bool ownScratch);
 /// Products by f32 multiply-adds, for types and shapes that tensor cores do not take.
 void populateFmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// cp.async pipes; `threads` is the size of a CTA.
@@ -50,6 +62,13 @@ void populateSM80PipePatterns(mlir::TypeConverter &converter, mlir::RewritePatte
                               int64_t threads);
 /// ldmatrix and mma.sync.
 void populateSM80MmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+
+/// mbarriers and copies by tensor maps.
+void populateSM90PipePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// wgmma, and stores by tensor maps.
+void populateSM90WgmmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Turns of warpgroups, and the size of a persistent grid.
+void populateSM90RolePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 /// A tensor in global memory as a thread addresses it: base + sum of index * stride.
 class GlobalTensor {

@@ -18,6 +18,7 @@
 
 #include "Patterns.h"
 
+#include <limits>
 #include <numbers>
 
 using namespace mlir;
@@ -40,7 +41,7 @@ struct State {
 /// Exponentials of one softmax row set: exp((s - m) scale) as 2^(s c - m c), c = scale log2(e).
 class RowExp {
 public:
-  RowExp(ThreadBuilder &t, Value scale) : t(t) {
+  RowExp(ThreadBuilder &t, Value scale, const SoftmaxStyle &style = {}) : style(style), t(t) {
     // Not 0 even for scale = 0, which would turn masked scores (-inf c) into NaN.
     c = t.fmax(t.fmul(scale, t.f32(std::numbers::log2e)), t.f32(1e-37));
   }
@@ -48,6 +49,8 @@ public:
   /// Fixes the reference m of a row: -m c, with 0 in place of a maximum of -inf so that
   /// masked scores give 2^-inf = 0 rather than NaN.
   Value negatedReference(Value m) {
+    if (style.finiteReference)
+      return t.fmul(t.fsub(t.f32(0), m), c);
     Value reference = t.select(t.fequal(m, t.negInf()), t.f32(0), m);
     return t.fmul(t.fsub(t.f32(0), reference), c);
   }
@@ -55,8 +58,23 @@ public:
     return t.exp2(t.fma(s, c, negatedReference));
   }
 
+  /// exp((from - to) scale), 1 if both are equal and finite.
+  Value factor(Value from, Value to) {
+    if (style.finiteReference)
+      return t.exp2(t.fsub(t.fmul(from, c), t.fmul(to, c)));
+    return (*this)(from, negatedReference(to));
+  }
+  /// The least finite reference: scores so far below others that their exponentials are 0.
+  Value leastReference() {
+    Value inverse = LLVM::FDivOp::create(t.b, t.loc, t.f32(1), c);
+    Value bounded =
+        LLVM::MinNumOp::create(t.b, t.loc, inverse, t.f32(1), LLVM::FastmathFlags::none);
+    return t.fmul(bounded, t.f32(-1e38));
+  }
+
   /// scale log2(e)
   Value c;
+  const SoftmaxStyle style;
 
 private:
   ThreadBuilder &t;
@@ -92,15 +110,32 @@ static Value quadMax(ThreadBuilder &t, Value threadMax, Value m) {
   return t.fmax(m, quadReduce(t, threadMax, [&](Value a, Value b) { return t.fmax(a, b); }));
 }
 
+/// Combines values in `chains` chains that do not wait for each other, then those.
+static Value combineChains(unsigned chains, ArrayRef<Value> values,
+                           llvm::function_ref<Value(Value, Value)> combine) {
+  SmallVector<Value> partial(values.take_front(std::min<size_t>(chains, values.size())));
+  for (auto [i, value] : llvm::enumerate(values.drop_front(partial.size())))
+    partial[i % chains] = combine(partial[i % chains], value);
+  for (; partial.size() > 1; partial.resize((partial.size() + 1) / 2))
+    for (size_t i = 0, half = partial.size() / 2; i < half; ++i)
+      partial[i] = combine(partial[i], partial[partial.size() - 1 - i]);
+  return partial.front();
+}
+
 /// p = exp((s - m) scale) for one row; returns the thread's sum of p.
 static Value rowExp(ThreadBuilder &t, const FragmentMap &map, RowExp &exp, ValueRange scores,
                     unsigned row, Value negatedReference, SmallVectorImpl<Value> &p) {
-  Value sum;
+  SmallVector<Value> sums;
+  unsigned visited = 0;
   forEachInRow(map, row, [&](unsigned i) {
     p[i] = exp(scores[i], negatedReference);
-    sum = sum ? t.fadd(sum, p[i]) : p[i];
+    if (sums.size() < exp.style.chains)
+      sums.push_back(p[i]);
+    else
+      sums[visited % sums.size()] = t.fadd(sums[visited % sums.size()], p[i]);
+    ++visited;
   });
-  return sum;
+  return combineChains(1, sums, [&](Value a, Value b) { return t.fadd(a, b); });
 }
 
 namespace {
@@ -128,65 +163,152 @@ struct LowerSoftmaxInit : TileOpPattern<SoftmaxInitOp> {
   }
 };
 
-struct LowerSoftmaxUpdate : TileOpPattern<SoftmaxUpdateOp> {
-  using TileOpPattern::TileOpPattern;
-  /// Powers of two by which a score may exceed its row's reference: p <= 2^8 is exact enough
-  /// in f16 and bf16, and sums of it stay far from f32's limits.
-  static constexpr double kHeadroom = 8;
+/// Powers of two by which a score may exceed its row's reference: p <= 2^8 is exact enough
+/// in f16 and bf16, and sums of it stay far from f32's limits.
+constexpr double kHeadroom = 8;
 
+/// What a step does to the references of its rows.
+struct Move {
+  SmallVector<Value> m, alphas;
+};
+
+} // namespace
+
+/// The thread's largest score of a row as an integer: that of its bits, which orders floats
+/// that are not negative. Three of them are compared in one instruction.
+static Value threadRowMaxBits(ThreadBuilder &t, const FragmentMap &map, ValueRange scores,
+                              unsigned row) {
+  SmallVector<Value> bits;
+  forEachInRow(map, row, [&](unsigned i) {
+    bits.push_back(arith::BitcastOp::create(t.b, t.loc, t.b.getI32Type(), scores[i]));
+  });
+  auto max = [&](Value a, Value b) -> Value { return arith::MaxSIOp::create(t.b, t.loc, a, b); };
+  // More chains than two keep the assembler from pairing comparisons.
+  return combineChains(2, bits, max);
+}
+
+/// (max s - m) c > 8: true for m = -inf, except that without `finiteReference` it is false
+/// while both are -inf.
+static Value exceedsReference(ThreadBuilder &t, RowExp &exp, Value threadMax, Value m) {
+  Value excess = t.fmul(t.fsub(threadMax, m), exp.c);
+  if (exp.style.finiteReference)
+    return arith::CmpFOp::create(t.b, t.loc, arith::CmpFPredicate::UGT, excess, t.f32(kHeadroom));
+  return t.fgreater(excess, t.f32(kHeadroom));
+}
+
+/// The same asked of bits. They order floats that are not negative and put those above all
+/// that are: enough to compare with a limit that is not negative. For any other limit the answer
+/// is yes, which costs time, not accuracy.
+static Value bitsExceedReference(ThreadBuilder &t, RowExp &exp, Value threadMaxBits, Value m) {
+  Value headroom = LLVM::FDivOp::create(t.b, t.loc, t.f32(kHeadroom), exp.c);
+  Value limit = arith::BitcastOp::create(t.b, t.loc, t.b.getI32Type(), t.fadd(m, headroom));
+  Value lowest = t.i32(std::numeric_limits<int32_t>::min());
+  limit = t.select(t.lessThan(limit, t.i32(0)), lowest, limit);
+  return arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::sge, threadMaxBits, limit);
+}
+
+/// if any lane's scores exceed a reference: m' = max(m, rowmax S), alpha = exp((m - m') scale);
+/// else m' = m, alpha = 1.
+static Move rebase(ThreadBuilder &t, const FragmentMap &map, RowExp &exp, ValueRange scores,
+                   ValueRange m) {
+  unsigned rows = m.size();
+  bool byBits = exp.style.integerMax;
+  SmallVector<Value> threadMax;
+  Value moves;
+  for (unsigned row = 0; row < rows; ++row) {
+    Value exceeds;
+    if (byBits) {
+      Value bits = threadRowMaxBits(t, map, scores, row);
+      exceeds = bitsExceedReference(t, exp, bits, m[row]);
+    } else {
+      threadMax.push_back(threadRowMax(t, map, scores, row));
+      exceeds = exceedsReference(t, exp, threadMax[row], m[row]);
+    }
+    moves = moves ? arith::OrIOp::create(t.b, t.loc, moves, exceeds).getResult() : exceeds;
+  }
+  SmallVector<Type> types(2 * rows, t.b.getF32Type());
+  auto ifOp = scf::IfOp::create(t.b, t.loc, types, t.any(moves), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(ifOp.thenBlock());
+  SmallVector<Value> moved, factors, kept(m);
+  for (unsigned row = 0; row < rows; ++row) {
+    Value own = byBits ? threadRowMax(t, map, scores, row) : threadMax[row];
+    Value largest = quadMax(t, own, m[row]);
+    if (exp.style.finiteReference)
+      largest = t.fmax(largest, exp.leastReference());
+    moved.push_back(largest);
+    factors.push_back(exp.factor(m[row], largest));
+  }
+  moved.append(factors);
+  scf::YieldOp::create(t.b, t.loc, moved);
+  t.b.setInsertionPointToStart(ifOp.elseBlock());
+  kept.append(rows, t.f32(1));
+  scf::YieldOp::create(t.b, t.loc, kept);
+  return {SmallVector<Value>(ifOp.getResults().take_front(rows)),
+          SmallVector<Value>(ifOp.getResults().drop_front(rows))};
+}
+
+/// A pattern over a softmax step that may be computed in any style.
+template <typename OpTy> struct StyledPattern : TileOpPattern<OpTy> {
+  StyledPattern(const TypeConverter &converter, MLIRContext *context, const SoftmaxStyle &style)
+      : TileOpPattern<OpTy>(converter, context), style(style) {}
+  SoftmaxStyle style;
+};
+
+namespace {
+
+struct LowerSoftmaxUpdate : StyledPattern<SoftmaxUpdateOp> {
+  using StyledPattern::StyledPattern;
   LogicalResult lower(SoftmaxUpdateOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     FragmentMap map(op.getScores().getType());
     State state(adaptor.getState());
     ValueRange scores = adaptor.getScores();
-    RowExp exp(t, single(adaptor.getScale()));
-    unsigned rows = map.numRows();
-
-    // moves = any lane: (max s - m) c > 8; true for m = -inf, false while both are -inf
-    SmallVector<Value> threadMax;
-    Value moves;
-    for (unsigned row = 0; row < rows; ++row) {
-      threadMax.push_back(threadRowMax(t, map, scores, row));
-      Value excess = t.fmul(t.fsub(threadMax[row], state.m[row]), exp.c);
-      Value exceeds = t.fgreater(excess, t.f32(kHeadroom));
-      moves = moves ? arith::OrIOp::create(t.b, t.loc, moves, exceeds).getResult() : exceeds;
-    }
-    SmallVector<Value> newM, alphas;
-    moveReferences(t, exp, t.any(moves), threadMax, state.m, newM, alphas);
-
+    RowExp exp(t, single(adaptor.getScale()), style);
+    Move move = rebase(t, map, exp, scores, state.m);
     SmallVector<Value> p(map.numRegisters());
-    for (unsigned row = 0; row < rows; ++row) {
+    for (unsigned row = 0; row < map.numRows(); ++row) {
       // p = exp((s - m') scale), l' = alpha l + rowsum p
-      Value sum = rowExp(t, map, exp, scores, row, exp.negatedReference(newM[row]), p);
-      state.l[row] = t.fma(state.l[row], alphas[row], sum);
+      Value sum = rowExp(t, map, exp, scores, row, exp.negatedReference(move.m[row]), p);
+      state.l[row] = t.fma(state.l[row], move.alphas[row], sum);
     }
-    state.m = newM;
-    rewriter.replaceOpWithMultiple(op, {state.flatten(), p, alphas});
+    state.m = move.m;
+    rewriter.replaceOpWithMultiple(op, {state.flatten(), p, move.alphas});
     return success();
   }
+};
 
-private:
-  /// if moves: m' = max(m, rowmax S), alpha = exp((m - m') scale); else m' = m, alpha = 1.
-  static void moveReferences(ThreadBuilder &t, RowExp &exp, Value moves, ValueRange threadMax,
-                             ValueRange m, SmallVectorImpl<Value> &newM,
-                             SmallVectorImpl<Value> &alphas) {
-    unsigned rows = m.size();
-    SmallVector<Type> types(2 * rows, t.b.getF32Type());
-    auto ifOp = scf::IfOp::create(t.b, t.loc, types, moves, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(t.b);
-    t.b.setInsertionPointToStart(ifOp.thenBlock());
-    SmallVector<Value> moved, factors, kept(m);
-    for (unsigned row = 0; row < rows; ++row) {
-      moved.push_back(quadMax(t, threadMax[row], m[row]));
-      factors.push_back(exp(m[row], exp.negatedReference(moved[row])));
+struct LowerSoftmaxRebase : StyledPattern<SoftmaxRebaseOp> {
+  using StyledPattern::StyledPattern;
+  LogicalResult lower(SoftmaxRebaseOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    State state(adaptor.getState());
+    RowExp exp(t, single(adaptor.getScale()), style);
+    Move move = rebase(t, map, exp, adaptor.getScores(), state.m);
+    for (unsigned row = 0; row < map.numRows(); ++row)
+      state.l[row] = t.fmul(state.l[row], move.alphas[row]);
+    state.m = move.m;
+    rewriter.replaceOpWithMultiple(op, {state.flatten(), move.alphas});
+    return success();
+  }
+};
+
+struct LowerSoftmaxAdd : StyledPattern<SoftmaxAddOp> {
+  using StyledPattern::StyledPattern;
+  LogicalResult lower(SoftmaxAddOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    FragmentMap map(op.getScores().getType());
+    State state(adaptor.getState());
+    RowExp exp(t, single(adaptor.getScale()), style);
+    SmallVector<Value> p(map.numRegisters());
+    for (unsigned row = 0; row < map.numRows(); ++row) {
+      Value sum =
+          rowExp(t, map, exp, adaptor.getScores(), row, exp.negatedReference(state.m[row]), p);
+      state.l[row] = t.fadd(state.l[row], sum);
     }
-    moved.append(factors);
-    scf::YieldOp::create(t.b, t.loc, moved);
-    t.b.setInsertionPointToStart(ifOp.elseBlock());
-    kept.append(rows, t.f32(1));
-    scf::YieldOp::create(t.b, t.loc, kept);
-    newM.assign(ifOp.getResults().begin(), ifOp.getResults().begin() + rows);
-    alphas.assign(ifOp.getResults().begin() + rows, ifOp.getResults().end());
+    rewriter.replaceOpWithMultiple(op, {state.flatten(), p});
+    return success();
   }
 };
 
@@ -430,8 +552,10 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
 
 } // namespace
 
-void attn::populateSoftmaxPatterns(TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerFill, LowerSoftmaxInit, LowerSoftmaxUpdate, LowerSoftmaxMax, LowerSoftmaxSum,
-               LowerSoftmaxApply, LowerRescale, LowerConvert, LowerFinalize>(converter,
-                                                                             patterns.getContext());
+void attn::populateSoftmaxPatterns(TypeConverter &converter, RewritePatternSet &patterns,
+                                   const SoftmaxStyle &style) {
+  patterns.add<LowerSoftmaxUpdate, LowerSoftmaxRebase, LowerSoftmaxAdd>(
+      converter, patterns.getContext(), style);
+  patterns.add<LowerFill, LowerSoftmaxInit, LowerSoftmaxMax, LowerSoftmaxSum, LowerSoftmaxApply,
+               LowerRescale, LowerConvert, LowerFinalize>(converter, patterns.getContext());
 }

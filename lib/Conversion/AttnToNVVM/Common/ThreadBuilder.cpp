@@ -153,6 +153,11 @@ LLVM::LLVMPointerType ThreadBuilder::globalPtrType() {
   return LLVM::LLVMPointerType::get(b.getContext(),
                                     static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
 }
+Value ThreadBuilder::clusterPointer(Value pointer) {
+  auto type = LLVM::LLVMPointerType::get(
+      b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  return LLVM::AddrSpaceCastOp::create(b, loc, type, pointer);
+}
 Value ThreadBuilder::offset(Value pointer, Value bytes) {
   return LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer, bytes);
 }

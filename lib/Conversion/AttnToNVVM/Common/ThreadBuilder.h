@@ -80,6 +80,8 @@ public:
   // Memory.
   mlir::LLVM::LLVMPointerType sharedPtrType();
   mlir::LLVM::LLVMPointerType globalPtrType();
+  /// A pointer to shared memory as one to that of the cluster, which bulk copies write to.
+  mlir::Value clusterPointer(mlir::Value pointer);
   /// pointer + bytes (i32 or i64).
   mlir::Value offset(mlir::Value pointer, mlir::Value bytes);
   mlir::Value offset(mlir::Value pointer, int64_t bytes) { return offset(pointer, i32(bytes)); }

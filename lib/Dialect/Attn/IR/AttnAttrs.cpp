@@ -58,14 +58,19 @@ bool DenseLayoutAttr::isBulkTile(int64_t) const { return true; }
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    Algorithm algorithm, int64_t q_tile, int64_t kv_tile,
                                    int64_t stages, int64_t warps, WarpSplit, int64_t split_kv,
-                                   Instruction, bool, TileOrder) {
+                                   Instruction, bool, TileOrder, KVOrder, bool, bool, Persistence,
+                                   int64_t q_stages, int64_t producer_registers,
+                                   int64_t consumer_registers, bool) {
   struct Field {
     StringRef name;
     int64_t value, min, max;
   };
   for (const Field &field : {Field{"q_tile", q_tile, 1, 1024}, Field{"kv_tile", kv_tile, 1, 1024},
                              Field{"stages", stages, 1, 8}, Field{"warps", warps, 1, 32},
-                             Field{"split_kv", split_kv, 1, 1024}})
+                             Field{"split_kv", split_kv, 1, 1024},
+                             Field{"q_stages", q_stages, 1, 8},
+                             Field{"producer_registers", producer_registers, 0, 256},
+                             Field{"consumer_registers", consumer_registers, 0, 256}})
     if (field.value < field.min || field.value > field.max)
       return emitError() << "expected " << field.name << " in [" << field.min << ", " << field.max
                          << "], got " << field.value;

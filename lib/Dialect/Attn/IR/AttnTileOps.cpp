@@ -1,4 +1,4 @@
-//===- AttnTileOps.cpp - Verifiers of the tile and schedule ops -----------===//
+//===- AttnTileOps.cpp - Verifiers of the tile ops ------------------------===//
 //
 // Part of attn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -59,23 +59,28 @@ LogicalResult StoreTileOp::verify() {
 // Products and scores
 //===----------------------------------------------------------------------===//
 
-LogicalResult TileMmaOp::verify() {
-  TileType a = getA().getType(), b = getB().getType(), acc = getAcc().getType();
+LogicalResult attn::verifyProduct(Operation *op, TileType a, TileType b, TileType acc,
+                                  bool transposeB) {
   for (TileType tile : {a, b, acc})
     if (tile.getRank() != 2)
-      return emitOpError() << "C1: expected rank-2 tiles, got " << tile;
-  int64_t k = getTransposeB() ? b.getCols() : b.getRows();
-  int64_t n = getTransposeB() ? b.getRows() : b.getCols();
+      return op->emitOpError() << "C1: expected rank-2 tiles, got " << tile;
+  int64_t k = transposeB ? b.getCols() : b.getRows();
+  int64_t n = transposeB ? b.getRows() : b.getCols();
   if (a.getCols() != k || acc.getRows() != a.getRows() || acc.getCols() != n)
-    return emitOpError() << "C1: expected MxK times KxN into MxN, got " << a.getRows() << "x"
-                         << a.getCols() << " times " << k << "x" << n << " into " << acc.getRows()
-                         << "x" << acc.getCols();
+    return op->emitOpError() << "C1: expected MxK times KxN into MxN, got " << a.getRows() << "x"
+                             << a.getCols() << " times " << k << "x" << n << " into "
+                             << acc.getRows() << "x" << acc.getCols();
   if (a.getElementType() != b.getElementType())
-    return emitOpError() << "C2: expected a and b to have one element type, got "
-                         << a.getElementType() << " and " << b.getElementType();
+    return op->emitOpError() << "C2: expected a and b to have one element type, got "
+                             << a.getElementType() << " and " << b.getElementType();
   if (!acc.getElementType().isF32())
-    return emitOpError() << "C2: expected an f32 accumulator, got " << acc.getElementType();
+    return op->emitOpError() << "C2: expected an f32 accumulator, got " << acc.getElementType();
   return success();
+}
+
+LogicalResult TileMmaOp::verify() {
+  return verifyProduct(*this, getA().getType(), getB().getType(), getAcc().getType(),
+                       getTransposeB());
 }
 
 /// Score tiles are matrices of f32.
@@ -117,15 +122,14 @@ LogicalResult MaskScoresOp::verify() {
 // Softmax
 //===----------------------------------------------------------------------===//
 
-/// A per-row factor: rank-1, f32, one element for each row.
-static LogicalResult verifyRowVector(Operation *op, StringRef name, TileType vector, int64_t rows) {
+LogicalResult attn::verifyRowVector(Operation *op, StringRef name, TileType vector, int64_t rows) {
   if (vector.getRank() != 1 || !vector.getElementType().isF32() || vector.getRows() != rows)
     return op->emitOpError() << "C1: expected " << name << " to be a rank-1 f32 tile of " << rows
                              << " rows, got " << vector;
   return success();
 }
 
-static LogicalResult verifyStateAndScores(Operation *op, SoftmaxStateType state, TileType scores) {
+LogicalResult attn::verifyStateAndScores(Operation *op, SoftmaxStateType state, TileType scores) {
   if (failed(verifyScores(op, scores)))
     return failure();
   if (state.getRows() != scores.getRows())
@@ -195,61 +199,5 @@ LogicalResult MergeOp::verify() {
   for (Type type : types)
     if (type != lse)
       return emitOpError() << "C2: expected tails of the type of lse, " << lse << ", got " << type;
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Pipes
-//===----------------------------------------------------------------------===//
-
-/// Tiles that differ at most in their layouts.
-static bool sameElements(TileType a, TileType b) {
-  return a.getShape() == b.getShape() && a.getElementType() == b.getElementType();
-}
-
-LogicalResult PipeCreateOp::verify() {
-  if (auto offset = getOffset(); offset && (int64_t(*offset) < 0 || *offset % 16 != 0))
-    return emitOpError() << "C1: expected offset to be a multiple of 16 and not negative, got "
-                         << int64_t(*offset);
-  return success();
-}
-
-LogicalResult CopyTileOp::verify() {
-  NamedTensor source{"source", getSource()};
-  if (failed(verifyRank(*this, "C1", source, 4)))
-    return failure();
-  Type elementType = getPipe().getType().getTile().getElementType();
-  if (source.getType().getElementType() != elementType)
-    return emitOpError() << "C2: expected source and pipe to have one element type, got "
-                         << source.getType().getElementType() << " and " << elementType;
-  if (failed(verifyContiguousRows(*this, "C3", source)))
-    return failure();
-  int64_t alignment = getAlignment();
-  if (alignment < 1 || !llvm::isPowerOf2_64(alignment))
-    return emitOpError() << "C4: expected alignment to be a power of two, got " << alignment;
-  return success();
-}
-
-LogicalResult PipeWaitOp::verify() {
-  TileType buffer = getPipe().getType().getTile(), tile = getTile().getType();
-  if (!sameElements(buffer, tile))
-    return emitOpError() << "C1: expected a tile of the pipe's type " << buffer << ", got " << tile;
-  if (int64_t pending = getPending(); pending < 0)
-    return emitOpError() << "C2: expected pending not to be negative, got " << pending;
-  return success();
-}
-
-LogicalResult LocalLoadOp::verify() {
-  if (!sameElements(getTile().getType(), getResult().getType()))
-    return emitOpError()
-           << "C1: expected operand and result to agree in shape and element type, got "
-           << getTile().getType() << " and " << getResult().getType();
-  return success();
-}
-
-LogicalResult LocalStoreOp::verify() {
-  if (getTile().getType().getShape() != getResult().getType().getShape())
-    return emitOpError() << "C1: expected operand and result to agree in shape, got "
-                         << getTile().getType() << " and " << getResult().getType();
   return success();
 }

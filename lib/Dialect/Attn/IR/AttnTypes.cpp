@@ -97,7 +97,13 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     return verifySharedTile(emitError, shape, elementType, shared);
   if (auto fragment = dyn_cast<FragmentLayoutAttr>(layout))
     return verifyFragmentTile(emitError, shape, fragment);
-  return emitError() << "expected a shared or fragment layout, got " << layout;
+  if (isa<BoxedLayoutAttr>(layout)) {
+    if (shape.size() == 2 && shape[0] % 8 == 0 && !elementType.isF32())
+      return success();
+    return emitError() << "expected 16-bit elements and a multiple of 8 rows for " << layout
+                       << ", got " << shape[0] << " rows of " << elementType;
+  }
+  return emitError() << "expected a shared, boxed or fragment layout, got " << layout;
 }
 
 LogicalResult SoftmaxStateType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows,

@@ -59,6 +59,18 @@ llvm::LogicalResult refuseParameters(mlir::AsmParser &parser);
 llvm::LogicalResult verifyMaskArgs(mlir::Operation *op, llvm::StringRef constraint,
                                    MaskAttrInterface mask, mlir::TypeRange types);
 
+/// C1 and C2 of products: shapes and element types of acc + a b.
+llvm::LogicalResult verifyProduct(mlir::Operation *op, TileType a, TileType b, TileType acc,
+                                  bool transposeB);
+
+/// C1 of softmax ops: an f32 matrix of scores with the rows of the state.
+llvm::LogicalResult verifyStateAndScores(mlir::Operation *op, SoftmaxStateType state,
+                                         TileType scores);
+
+/// A per-row factor: rank-1, f32, one element for each row.
+llvm::LogicalResult verifyRowVector(mlir::Operation *op, llvm::StringRef name, TileType vector,
+                                    int64_t rows);
+
 } // namespace attn
 
 #endif // ATTN_LIB_IR_VERIFIERS_H

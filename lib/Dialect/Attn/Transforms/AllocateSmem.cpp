@@ -22,13 +22,15 @@ static int64_t elementBytes(TileType tile) {
 }
 
 static int64_t tileBytes(TileType tile) {
+  if (isa<BoxedLayoutAttr>(tile.getLayout()))
+    return boxedTileBytes(tile.getRows(), tile.getCols());
   return sharedTileBytes(tile.getRows(), tile.getCols(), elementBytes(tile));
 }
 
 /// Scratch that an op of the epilogue or the generic path needs while no copy is in flight.
 static int64_t scratchBytes(Operation *op) {
-  // Row tiles on their way to 16-byte stores.
-  if (auto store = dyn_cast<StoreTileOp>(op)) {
+  // Row tiles on their way to 16-byte stores; warps with roles store from registers.
+  if (auto store = dyn_cast<StoreTileOp>(op); store && !op->getParentOfType<RolesOp>()) {
     TileType tile = store.getTile().getType();
     Type stored = cast<MemRefType>(store.getDest().getType()).getElementType();
     if (tile.getRank() != 2 || stored.isF32())
@@ -82,6 +84,13 @@ static void allocate(scf::ForallOp forall) {
       }
       store.setOffset(*scratchOffset);
     }
+  });
+  // Barriers follow the buffers, whose swizzle needs them aligned.
+  forall.walk([&](PipeCreateOp create) {
+    if (!create.getReaders())
+      return;
+    create.setBarriers(used);
+    used += barrierBytes(create.getPipe().getType().getStages());
   });
   forall->setAttr(kSmemBytesAttr, b.getI64IntegerAttr(std::max(used, scratch)));
 }

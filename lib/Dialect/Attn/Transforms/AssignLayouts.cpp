@@ -9,6 +9,8 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/SharedMemory.h"
 
+#include <llvm/ADT/TypeSwitch.h>
+
 using namespace mlir;
 using namespace attn;
 
@@ -31,6 +33,7 @@ private:
   /// Marks scores and what is computed from them element by element.
   void collectScoreTiles();
   Type layoutType(Value value);
+  Type wgmmaLayoutType(Value value);
   FragmentLayoutAttr fragment(FragmentRole role, FragmentSplit split) {
     return FragmentLayoutAttr::get(forall.getContext(), role, schedule.getWarps(), split);
   }
@@ -75,9 +78,35 @@ void LayoutAssigner::collectScoreTiles() {
   });
 }
 
+/// Operands in boxes as tensor maps bring them; accumulators and states of whole rows; P as
+/// operand a.
+Type LayoutAssigner::wgmmaLayoutType(Value value) {
+  auto boxed = BoxedLayoutAttr::get(forall.getContext());
+  auto acc = fragment(FragmentRole::Acc, FragmentSplit::Rows);
+  return llvm::TypeSwitch<Type, Type>(value.getType())
+      .Case([&](PipeType pipe) {
+        return PipeType::get(pipe.getContext(), pipe.getTile().withLayout(boxed), pipe.getStages());
+      })
+      .Case([&](SoftmaxStateType state) {
+        return SoftmaxStateType::get(state.getContext(), state.getRows(), acc);
+      })
+      .Case([&](InFlightType type) {
+        return InFlightType::get(type.getContext(), type.getTile().withLayout(acc));
+      })
+      .Case([&](TileType tile) -> Type {
+        if (isa_and_nonnull<PipeWaitOp, PipeTileOp>(value.getDefiningOp()))
+          return tile.withLayout(boxed);
+        bool is16Bit = !tile.getElementType().isF32();
+        return tile.withLayout(is16Bit ? fragment(FragmentRole::A, FragmentSplit::Rows) : acc);
+      })
+      .Default([](Type type) { return type; });
+}
+
 /// The type of `value` with its layout; the type itself where it has none.
 Type LayoutAssigner::layoutType(Value value) {
   Operation *def = value.getDefiningOp();
+  if (schedule.usesWgmma())
+    return wgmmaLayoutType(value);
   if (auto pipe = dyn_cast<PipeType>(value.getType()))
     return PipeType::get(pipe.getContext(), inSharedMemory(pipe.getTile()), pipe.getStages());
   if (auto state = dyn_cast<SoftmaxStateType>(value.getType()))

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InsertRolePipes.h"
+#include "KeyLoops.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -103,7 +105,8 @@ LogicalResult PipeInserter::collectPasses(SmallVector<KVPass> &passes) {
 
 TilePipe PipeInserter::makePipe(LoadTileOp load, int64_t stages) {
   PipeType type = PipeType::get(b.getContext(), load.getResult().getType(), stages);
-  Value pipe = PipeCreateOp::create(b, load.getLoc(), type, IntegerAttr());
+  Value pipe = PipeCreateOp::create(b, load.getLoc(), type, IntegerAttr(), IntegerAttr(),
+                                    IntegerAttr());
   Value limit = load.getLimit();
   if (!limit)
     limit = memref::DimOp::create(b, load.getLoc(), load.getSource(), 1);
@@ -120,7 +123,7 @@ void PipeInserter::startCopy(TilePipe &pipe, Value iteration, Value row, Value e
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(ifOp.thenBlock());
   CopyTileOp::create(b, loc, pipe.source, pipe.batch, row, pipe.head, pipe.limit, pipe.pipe,
-                     iteration, alignment);
+                     iteration, Value(), alignment);
   b.setInsertionPointAfter(ifOp);
   PipeCommitOp::create(b, loc, pipe.pipe);
 }
@@ -232,7 +235,8 @@ struct InsertPipes : attn::impl::AttnInsertPipesBase<InsertPipes> {
     auto result = getOperation().walk([&](scf::ForallOp forall) {
       if (!forall->hasAttr(kScheduleAttr))
         return WalkResult::advance();
-      return WalkResult(PipeInserter(forall).run());
+      return WalkResult(wgmmaSchedule(forall) ? insertRolePipes(forall)
+                                              : PipeInserter(forall).run());
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -26,6 +26,12 @@ int64_t attn::sharedTileBytes(int64_t rows, int64_t cols, int64_t elementBytes) 
   return llvm::alignTo(rows * pitch, kSmemAlignment);
 }
 
+int64_t attn::boxedTileBytes(int64_t rows, int64_t cols) {
+  return rows * llvm::divideCeil(cols, kBoxColumns) * kBoxColumns * 2;
+}
+
+int64_t attn::barrierBytes(int64_t stages) { return stages * 16; }
+
 int64_t attn::warpMergeBytes(int64_t rows, int64_t cols, int64_t warps) {
   return llvm::alignTo(rows * cols * 4, kSmemAlignment) + warps * rows * 2 * 4;
 }
@@ -56,6 +62,14 @@ SharedMemoryUse attn::forwardSharedMemory(ScheduleAttr schedule, int64_t headDim
   int64_t qTile = schedule.getQTile(), kvTile = schedule.getKvTile();
   int64_t passes = passesOverK(schedule.getAlgorithm());
   SharedMemoryUse use;
+  if (schedule.usesWgmma()) {
+    int64_t stages = schedule.getStages(), qStages = schedule.getQStages();
+    use.q = qStages * boxedTileBytes(qTile, dimQK);
+    use.k = stages * boxedTileBytes(kvTile, dimQK);
+    use.v = stages * boxedTileBytes(kvTile, dimV);
+    use.barriers = barrierBytes(qStages) + 2 * barrierBytes(stages);
+    return use;
+  }
   use.q = passes * sharedTileBytes(qTile, dimQK, elementBytes);
   use.k = passes * schedule.getStages() * sharedTileBytes(kvTile, dimQK, elementBytes);
   use.v = schedule.getStages() * sharedTileBytes(kvTile, dimV, elementBytes);

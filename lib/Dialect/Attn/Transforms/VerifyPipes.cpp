@@ -25,11 +25,15 @@ template <typename OpTy> static OpTy findNeighbour(Operation *from, Value pipe, 
   return {};
 }
 
-/// A copy may sit in a conditional; the protocol is that of the op around it.
+/// A copy may sit in a conditional of its own; the protocol is then that of the op around it.
 static Operation *protocolPoint(CopyTileOp copy) {
   Operation *point = copy;
-  while (auto ifOp = dyn_cast<scf::IfOp>(point->getParentOp()))
+  while (!findNeighbour<PipeAcquireOp>(point->getPrevNode(), copy.getPipe(), false)) {
+    auto ifOp = dyn_cast<scf::IfOp>(point->getParentOp());
+    if (!ifOp)
+      break;
     point = ifOp;
+  }
   return point;
 }
 

@@ -129,10 +129,17 @@ def Attn_WarpSplit : Attn_Enum<"WarpSplit", "which tile side the warps share out
   I32EnumCase<"Rows", 0, "rows">, I32EnumCase<"Keys", 1, "keys">]>;
 
 def Attn_Instruction : Attn_Enum<"Instruction", "what computes a tile product", [
-  I32EnumCase<"Mma", 0, "mma">, I32EnumCase<"Fma", 1, "fma">]>;
+  I32EnumCase<"Mma", 0, "mma">, I32EnumCase<"Fma", 1, "fma">, I32EnumCase<"Wgmma", 2, "wgmma">]>;
 
 def Attn_TileOrder : Attn_Enum<"TileOrder", "the order in which Q tiles are started", [
   I32EnumCase<"Linear", 0, "linear">, I32EnumCase<"LongestFirst", 1, "longest_first">]>;
+
+def Attn_KVOrder : Attn_Enum<"KVOrder", "the order in which a Q tile visits the K/V tiles", [
+  I32EnumCase<"Ascending", 0, "ascending">, I32EnumCase<"Descending", 1, "descending">]>;
+
+def Attn_Persistence : Attn_Enum<"Persistence", "how CTAs come by their Q tiles", [
+  I32EnumCase<"None", 0, "none">, I32EnumCase<"Static", 1, "static">,
+  I32EnumCase<"Dynamic", 2, "dynamic">]>;
 
 def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
   let summary = "every decision of how a problem is computed";
@@ -148,9 +155,25 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     - `warps`, `warp_split`: warps of a CTA; each owns rows, or keys of each tile
       with one merge at the end.
     - `split_kv`: number of partial results along the keys, merged at the end.
-    - `instruction`: tensor-core `mma`, or `fma` (any type, the generic path).
+    - `instruction`: tensor-core `mma`, `wgmma` (products of four warps at a time, on tiles
+      that a producer warp brings in), or `fma` (any type, the generic path).
     - `q_in_registers`: keep Q fragments in registers rather than re-read them.
     - `order`: `linear`, or `longest_first` for masks that make work uneven.
+
+    The rest is for `instruction = wgmma`, whose `warps` are those that compute, four to a
+    warpgroup, beside one warpgroup that copies:
+
+    - `kv_order`: `descending` starts with the tile that most often needs a mask.
+    - `overlap`: the softmax of a tile runs beside its successor's Q K^T and its
+      predecessor's P V.
+    - `pingpong`: warpgroups take turns, so that one's products run beside the other's
+      softmax.
+    - `persistent`: `none` (a CTA for each Q tile), `static` (as many CTAs as run at once,
+      each takes every n-th tile) or `dynamic` (each takes the next one).
+    - `q_stages`: Q tiles in flight or in use.
+    - `producer_registers`, `consumer_registers`: registers of a thread of either kind; 0
+      leaves both with an equal share.
+    - `integer_max`: compare scores with their row's reference as integers.
 
     Example: `#attn.schedule<algorithm = fa2, q_tile = 128, kv_tile = 64>`
   }];
@@ -164,9 +187,22 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     DefaultValuedParameter<"int64_t", "1">:$split_kv,
     DefaultValuedParameter<"::attn::Instruction", "::attn::Instruction::Mma">:$instruction,
     DefaultValuedParameter<"bool", "false">:$q_in_registers,
-    DefaultValuedParameter<"::attn::TileOrder", "::attn::TileOrder::Linear">:$order);
+    DefaultValuedParameter<"::attn::TileOrder", "::attn::TileOrder::Linear">:$order,
+    DefaultValuedParameter<"::attn::KVOrder", "::attn::KVOrder::Ascending">:$kv_order,
+    DefaultValuedParameter<"bool", "false">:$overlap,
+    DefaultValuedParameter<"bool", "false">:$pingpong,
+    DefaultValuedParameter<"::attn::Persistence", "::attn::Persistence::None">:$persistent,
+    DefaultValuedParameter<"int64_t", "1">:$q_stages,
+    DefaultValuedParameter<"int64_t", "0">:$producer_registers,
+    DefaultValuedParameter<"int64_t", "0">:$consumer_registers,
+    DefaultValuedParameter<"bool", "false">:$integer_max);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool usesWgmma() const { return getInstruction() == Instruction::Wgmma; }
+    /// Warps of a CTA: those that compute and those that only copy.
+    int64_t getCtaWarps() const { return getWarps() + (usesWgmma() ? 4 : 0); }
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,6 +220,16 @@ def Attn_SharedLayout : Attn_Attr<"SharedLayout", "shared"> {
   let parameters = (ins "int64_t":$pitch, "int64_t":$xor_mask);
   let assemblyFormat = "`<` `pitch` `=` $pitch `,` `xor_mask` `=` $xor_mask `>`";
   let genVerifyDecl = 1;
+}
+
+def Attn_BoxedLayout : Attn_Attr<"BoxedLayout", "boxed"> {
+  let summary = "the tile lies in shared memory as TMA boxes of 64 columns under the 128-byte swizzle";
+  let description = [{
+    16-bit element (r, c) of a tile of R rows lies at byte
+    (c / 64) R 128 + r 128 + ((c / 8) % 8 ^ (r % 8)) 16 + (c % 8) 2: what a tensor map with
+    boxes of R x 64 writes and wgmma reads. Columns are padded to whole boxes.
+  }];
+  let assemblyFormat = "";
 }
 
 def Attn_FragmentRole : Attn_Enum<"FragmentRole", "which operand of mma.m16n8k16", [

@@ -14,15 +14,20 @@ def Attn_PipeCreateOp : Attn_Op<"pipe_create", [MemoryEffects<[MemAlloc]>]> {
   let summary = "reserves shared memory for a ring of tiles";
   let description = [{
     `offset` (bytes from the start of the CTA's shared memory) is set by
-    `attn-allocate-smem`.
+    `attn-allocate-smem`. A pipe between roles has two mbarriers a stage, "full" and "empty",
+    at `barriers`; `readers` is the number of warps that release a stage.
 
-    - C1: offset is a multiple of 16 and not negative.
+    - C1: offset and barriers are multiples of 16 and not negative.
 
     Example: `%p = attn.pipe_create : !attn.pipe<!attn.tile<64x128xbf16>, stages = 2>`
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins OptionalAttr<I64Attr>:$readers, OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<I64Attr>:$barriers);
   let results = (outs Attn_PipeType:$pipe);
-  let assemblyFormat = "(`offset` `=` $offset^)? attr-dict `:` type($pipe)";
+  let assemblyFormat = [{
+    (`readers` `(` $readers^ `)`)? (`offset` `=` $offset^)? (`barriers` `=` $barriers^)? attr-dict
+    `:` type($pipe)
+  }];
   let hasVerifier = 1;
 }
 
@@ -49,12 +54,15 @@ def Attn_CopyTileOp : Attn_Op<"copy_tile", [MemoryEffects<[MemRead, MemWrite]>]>
     - C2: source and pipe have the same element type.
     - C3: the source is strided and its last dim is contiguous.
     - C4: alignment is a power of two.
+    - C5: the boxes of `map`, if there is one, have the rows and element type of the pipe's tiles.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Index:$batch, Index:$row, Index:$head,
-                       Index:$limit, Attn_PipeType:$pipe, Index:$iteration, I64Attr:$alignment);
+                       Index:$limit, Attn_PipeType:$pipe, Index:$iteration,
+                       Optional<Attn_TensorMapType>:$map, I64Attr:$alignment);
   let assemblyFormat = [{
     $source `[` $batch `,` $row `,` $head `]` `limit` `(` $limit `)` `into` $pipe `[` $iteration `]`
-    `alignment` `(` $alignment `)` attr-dict `:` type($source) `,` type($pipe)
+    `alignment` `(` $alignment `)` (`map` `(` $map^ `:` type($map) `)`)? attr-dict
+    `:` type($source) `,` type($pipe)
   }];
   let hasVerifier = 1;
 }
@@ -84,6 +92,31 @@ def Attn_PipeWaitOp : Attn_Op<"pipe_wait", [MemoryEffects<[MemRead, MemWrite]>]>
   let hasVerifier = 1;
 }
 
+def Attn_PipeReadyOp : Attn_Op<"pipe_ready", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until the tile of an iteration has arrived, ahead of its use";
+  let description = [{
+    The wait of `attn.pipe_wait`, at a place where other work hides it. `attn.pipe_tile` then takes
+    the tile.
+
+    Example: `attn.pipe_ready %p[%next] : <<64x64xf16>, stages = 2>`
+  }];
+  let arguments = (ins Attn_PipeType:$pipe, Index:$iteration);
+  let assemblyFormat = "$pipe `[` $iteration `]` attr-dict `:` type($pipe)";
+}
+
+def Attn_PipeTileOp : Attn_TileOp<"pipe_tile"> {
+  let summary = "the tile of an iteration that `attn.pipe_ready` has waited for";
+  let description = [{
+    - C1: the tile has the shape and element type of the pipe's tiles.
+
+    Example: `%k = attn.pipe_tile %p[%it] : <<64x64xf16>, stages = 2> -> <64x64xf16>`
+  }];
+  let arguments = (ins Attn_PipeType:$pipe, Index:$iteration);
+  let results = (outs Attn_TileType:$tile);
+  let assemblyFormat = "$pipe `[` $iteration `]` attr-dict `:` type($pipe) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
 def Attn_PipeReleaseOp : Attn_Op<"pipe_release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "this warp has read the stage of an iteration for the last time";
   let arguments = (ins Attn_PipeType:$pipe, Index:$iteration);
@@ -110,6 +143,177 @@ def Attn_LocalStoreOp : Attn_Op<"local_store", [MemoryEffects<[MemRead, MemWrite
   let arguments = (ins Attn_TileType:$tile, OptionalAttr<I64Attr>:$offset);
   let results = (outs Attn_TileType:$result);
   let assemblyFormat = "$tile (`offset` `=` $offset^)? attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Roles and turns
+//===----------------------------------------------------------------------===//
+
+def Attn_NumCtasOp : Attn_Op<"num_ctas", [Pure]> {
+  let summary = "CTAs of a persistent grid: as many as the device runs at once, at most `tiles`";
+  let description = [{
+    The runtime launches that many; in the kernel it is the size of the grid.
+
+    Example: `%n = attn.num_ctas %tiles`
+  }];
+  let arguments = (ins Index:$tiles);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$tiles attr-dict";
+}
+
+def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
+  let summary = "warps of a CTA that copy, and warps that compute";
+  let description = [{
+    `producer` is run by one warp, which starts copies into pipes; `consumer` by `warps`
+    warps together. Both run at the same time and meet only in pipes. Pipes are created above.
+    `registers` are those of a thread of that role; 0 leaves the share that it was launched
+    with.
+
+    - C1: registers are 0, or a multiple of 8 in [24, 256].
+    - C2: warps is a multiple of 4.
+    - C3: the producer has no tiles; the consumer starts no copies into pipes.
+
+    Example:
+    ```mlir
+    attn.roles producer registers(24) {
+      attn.pipe_acquire %p[%i] ...
+    } consumer warps(8) registers(240) {
+      %k = attn.pipe_wait %p[%i] ...
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$warps, I64Attr:$producer_registers, I64Attr:$consumer_registers);
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let assemblyFormat = [{
+    `producer` `registers` `(` $producer_registers `)` $producer
+    `consumer` `warps` `(` $warps `)` `registers` `(` $consumer_registers `)` $consumer attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+class Attn_TurnOp<string mnemonic> : Attn_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  let arguments = (ins I64Attr:$turns);
+  let assemblyFormat = "`of` `(` $turns `)` attr-dict";
+}
+
+def Attn_TurnsBeginOp : Attn_TurnOp<"turns_begin"> {
+  let summary = "the first of `turns` warpgroups has the turn";
+}
+def Attn_TurnWaitOp : Attn_TurnOp<"turn_wait"> {
+  let summary = "waits until this warpgroup has the turn";
+}
+def Attn_TurnPassOp : Attn_TurnOp<"turn_pass"> {
+  let summary = "gives the turn to the next warpgroup";
+}
+def Attn_TurnsEndOp : Attn_TurnOp<"turns_end"> {
+  let summary = "takes back the turn that nobody waits for";
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous products
+//===----------------------------------------------------------------------===//
+
+def Attn_TileOrInFlight : AnyTypeOf<[Attn_TileType, Attn_InFlightType]>;
+
+def Attn_MmaStartOp : Attn_Op<"mma_start", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "starts acc + a b, or acc + a b^T, without waiting for it";
+  let description = [{
+    The product of `attn.tile_mma`; without `acc`, of zeros. Every start is a group of its
+    own, and groups complete in the order of their starts.
+
+    - C1: a is MxK, the result MxN, b KxN (NxK with `transpose_b`), acc like the result.
+    - C2: a and b have one element type; the result is f32.
+
+    Example:
+    ```mlir
+    %s = attn.mma_start %q, %k transpose_b : !attn.tile<128x64xf16>, !attn.tile<64x64xf16>
+       -> !attn.in_flight<!attn.tile<128x64xf32>>
+    ```
+  }];
+  let arguments = (ins Attn_TileType:$a, Attn_TileType:$b, Optional<Attn_TileOrInFlight>:$acc,
+                       UnitAttr:$transpose_b);
+  let results = (outs Attn_InFlightType:$result);
+  let assemblyFormat = [{
+    $a `,` $b (`,` $acc^ `:` type($acc))? (`transpose_b` $transpose_b^)? attr-dict
+    `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_MmaWaitOp : Attn_Op<"mma_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for products; what it returns may be read";
+  let description = [{
+    At most `pending` groups that were started later may still be in flight. Results are
+    the operands; tiles that are ready already may be passed through, so that nothing that reads
+    them moves above the wait.
+
+    - C1: result i is the tile of operand i.
+    - C2: pending is in [0, 7].
+
+    Example:
+    `%s = attn.mma_wait %f pending(1) : !attn.in_flight<!attn.tile<64x64xf32>> -> !attn.tile<64x64xf32>`
+  }];
+  let arguments = (ins Variadic<Attn_TileOrInFlight>:$products, I64Attr:$pending);
+  let results = (outs Variadic<Attn_TileType>:$tiles);
+  let assemblyFormat = [{
+    $products `pending` `(` $pending `)` attr-dict `:` type($products) `->` type($tiles)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_BulkStoreOp : Attn_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "writes accumulators to rows of a tensor through a buffer in shared memory";
+  let description = [{
+    `attn.store_tile` for tiles that hardware copies box by box: each warpgroup rounds its rows
+    into its share of `buffer` and starts the copy. Returns when the buffer may be
+    written again; the tensor holds the tile when the kernel ends.
+
+    - C1: tile and buffer agree in rows, and the buffer has at least as many columns.
+    - C2: the map's boxes have the rows of one warpgroup and the tensor's element type.
+
+    Example:
+    `attn.bulk_store %o via %q, %O[%b, %i, %h] map(%m : ...) : !attn.tile<128x64xf32>, !attn.tile<128x64xf16>, memref<...>`
+  }];
+  let arguments = (ins Attn_TileType:$tile, Attn_TileType:$buffer,
+                       Arg<AnyMemRef, "", [MemWrite]>:$dest, Index:$batch, Index:$row, Index:$head,
+                       Optional<Attn_TensorMapType>:$map);
+  let assemblyFormat = [{
+    $tile `via` $buffer `,` $dest `[` $batch `,` $row `,` $head `]` (`map` `(` $map^ `:` type($map) `)`)?
+    attr-dict `:` type($tile) `,` type($buffer) `,` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax in two steps
+//===----------------------------------------------------------------------===//
+
+def Attn_SoftmaxRebaseOp : Attn_TileOp<"softmax_rebase", [AllTypesMatch<["state", "new_state"]>]> {
+  let summary = "first half of softmax_update: moves the reference, so that scores may be added";
+  let description = [{
+    m' and alpha as in `attn.softmax_update`; l' = alpha l.
+
+    - C1: the constraint of `attn.softmax_update`.
+  }];
+  let arguments = (ins Attn_SoftmaxStateType:$state, Attn_TileType:$scores, F32:$scale);
+  let results = (outs Attn_SoftmaxStateType:$new_state, Attn_TileType:$alpha);
+  let assemblyFormat = [{
+    $state `,` $scores `scale` `(` $scale `)` attr-dict
+    `:` type($state) `,` type($scores) `->` type($alpha)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_SoftmaxAddOp : Attn_TileOp<"softmax_add", [
+    AllTypesMatch<["state", "new_state"]>, AllTypesMatch<["scores", "p"]>]> {
+  let summary = "second half of softmax_update: p = exp((scores - m) scale), l' = l + rowsum(p)";
+  let description = "- C1: scores is a rank-2 f32 tile; state and scores agree in rows.";
+  let arguments = (ins Attn_SoftmaxStateType:$state, Attn_TileType:$scores, F32:$scale);
+  let results = (outs Attn_SoftmaxStateType:$new_state, Attn_TileType:$p);
+  let assemblyFormat = [{
+    $state `,` $scores `scale` `(` $scale `)` attr-dict `:` type($state) `,` type($scores)
+  }];
   let hasVerifier = 1;
 }
 

@@ -60,4 +60,24 @@ def Attn_PipeType : Attn_Type<"Pipe", "pipe"> {
   let genVerifyDecl = 1;
 }
 
+def Attn_InFlightType : Attn_Type<"InFlight", "in_flight"> {
+  let summary = "accumulators that an asynchronous product is still writing";
+  let description = [{
+    Only `attn.mma_start` makes one, and only another product or `attn.mma_wait` may take
+    it: nothing else can read registers that hardware is still writing.
+  }];
+  let parameters = (ins "::attn::TileType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+}
+
+def Attn_TensorMapType : Attn_Type<"TensorMap", "tensor_map"> {
+  let summary = "how hardware addresses boxes of `rows` x `cols` elements of a tensor";
+  let description = [{
+    An argument of a kernel that the runtime encodes from one of the tensors of the call
+    (`attn.tensor_map_of` says which): four dims, the 128-byte swizzle, zeros outside.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $rows `x` $cols `x` $elementType `>`";
+}
+
 #endif // ATTN_TYPES

@@ -36,6 +36,9 @@ constexpr llvm::StringLiteral kKernelAttr = "attn.kernel";
 /// function: bytes of dynamic shared memory.
 constexpr llvm::StringLiteral kSmemBytesAttr = "attn.smem_bytes";
 
+/// On a tensor map argument of a kernel: the position of the tensor that it describes.
+constexpr llvm::StringLiteral kTensorMapOfAttr = "attn.tensor_map_of";
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_IR_TILEPROGRAMATTRS_H

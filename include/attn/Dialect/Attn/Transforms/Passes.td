@@ -61,6 +61,174 @@ def AttnInsertPipes : Pass<"attn-insert-pipes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def AttnOrderKeys : Pass<"attn-order-keys", "::mlir::func::FuncOp"> {
+  let summary = "visit K/V tiles from last to first";
+  let description = [{
+    For `kv_order = descending`: the loops of a pass over the keys run in the opposite
+    order, and each of them counts its tiles from its end. Masks cut tiles off at the end more
+    often than at the beginning, so that the tile that needs one is the first.
+
+    ```mlir
+    scf.for %j = %lo to %b step %c64 { ... } {attn.mask_class = "full"}
+    scf.for %j = %b to %hi step %c64 { ... } {attn.mask_class = "masked"}
+    // becomes
+    scf.for %i = %b to %hi step %c64 { %j = arith.subi %sum1, %i ... } {attn.mask_class = "masked"}
+    scf.for %i = %lo to %b step %c64 { %j = arith.subi %sum0, %i ... } {attn.mask_class = "full"}
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def AttnOverlapSoftmax : Pass<"attn-overlap-softmax", "::mlir::func::FuncOp"> {
+  let summary = "bring each tile's Q K^T next to its predecessor's P V";
+  let description = [{
+    For `overlap = true`: rotates the loops over keys by one product, so that in each step the two
+    products do not depend on each other or on the softmax between them. The first tile of
+    all is peeled off and always masked; without any tile nothing runs.
+
+    ```mlir
+    scf.for %j iter_args(%o, %st) {
+      %s = S(%j)  %st1, %p, %alpha = attn.softmax_update %st, %s
+      %o1 = attn.tile_mma %p, %v, (%o alpha)
+    }
+    // becomes
+    scf.if %any {
+      %s = S(%j0)  %st0, %p0 = softmax of %s
+      scf.for %j iter_args(%o, %st, %p, %before) {
+        %s = attn.tile_mma %q, K(%j)
+        %o1 = attn.tile_mma %p, V(%before), %o
+        %st1, %alpha = attn.softmax_rebase %st, %s
+        %o2 = attn.rescale %o1, %alpha
+        %st2, %p1 = attn.softmax_add %st1, %s
+      }
+      %o3 = attn.tile_mma %p, V(%before), %o
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def AttnPersist : Pass<"attn-persist", "::mlir::func::FuncOp"> {
+  let summary = "let each CTA compute one Q tile after the other";
+  let description = [{
+    For `persistent = static`: the grid has as many CTAs as the device runs at once, and each
+    takes every n-th tile. With `order = longest_first` it counts from the front and from the back
+    of every n tiles in turn, and tiles are sorted by length among heads whose K and V fit the L2
+    cache together: work is even without the CTAs asking each other.
+
+    ```mlir
+    scf.forall (%b, %h, %i) in (%nb, %nh, %ni) { ... }
+    // becomes
+    scf.forall (%cta) in (%n) {   // %n = attn.num_ctas %tiles
+      scf.for %tile = %cta to %tiles step %n { ids of %tile ... }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def AttnStartProducts : Pass<"attn-start-products", "::mlir::func::FuncOp"> {
+  let summary = "start products and wait for them where their results are read";
+  let description = [{
+    wgmma runs beside other instructions. Each `attn.tile_mma` becomes an `attn.mma_start` in
+    its place and an `attn.mma_wait` before the first reader; `pending` counts the products
+    that may still run then.
+
+    ```mlir
+    %s = attn.tile_mma %q, %k, %zero transpose_b
+    %o1 = attn.tile_mma %p, %v, %o
+    ... %s ... %o1 ...
+    // becomes
+    %sf = attn.mma_start %q, %k transpose_b
+    %of = attn.mma_start %p, %v, %o
+    %s = attn.mma_wait %sf pending(1)  ... %s ...
+    %o1 = attn.mma_wait %of pending(0) ... %o1 ...
+    ```
+  }];
+}
+
+def AttnPingpong : Pass<"attn-pingpong", "::mlir::func::FuncOp"> {
+  let summary = "let warpgroups take turns at starting products";
+  let description = [{
+    For `pingpong = true` and two or more warpgroups: while one has its products run, the others
+    compute their softmax. A step of a loop over keys waits for its turn before its first
+    product and passes it on after its last.
+
+    ```mlir
+    attn.turn_wait of(2)
+    %sf = attn.mma_start ...
+    %of = attn.mma_start ...
+    attn.turn_pass of(2)
+    ```
+  }];
+}
+
+def AttnAssignRoles : Pass<"attn-assign-roles", "::mlir::func::FuncOp"> {
+  let summary = "divide a program among warps that copy and warps that compute";
+  let description = [{
+    The body of a loop over CTAs whose products are wgmma becomes an `attn.roles`: the producer
+    keeps the loops and the copies, the consumer everything else. Scalar code is in both.
+
+    ```mlir
+    scf.for %j ... {
+      attn.pipe_acquire %p[%i]  attn.copy_tile ... into %p[%i]  attn.pipe_commit %p
+      %k = attn.pipe_wait %p[%i]  ...  attn.pipe_release %p[%i]
+    }
+    // becomes
+    attn.roles producer registers(24) {
+      scf.for %j ... { attn.pipe_acquire %p[%i]  attn.copy_tile ...  attn.pipe_commit %p }
+    } consumer warps(8) registers(240) {
+      scf.for %j ... { %k = attn.pipe_wait %p[%i]  ...  attn.pipe_release %p[%i] }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def AttnWaitAhead : Pass<"attn-wait-ahead", "::mlir::func::FuncOp"> {
+  let summary = "wait for the tiles of the next step while products run";
+  let description = [{
+    For `overlap = true`: what computes waits for a step's tiles in the step before, between its
+    softmax statistics and its last wait for products, so that the next step starts its products
+    at once. Tiles that come only if there is a next step are waited for on that condition.
+
+    ```mlir
+    scf.for %j iter_args(%it) {
+      %k = attn.pipe_wait %p[%it]
+      ...
+      %o = attn.mma_wait %f pending(0)
+    }
+    // becomes
+    scf.if %any { attn.pipe_ready %p[%first] }
+    scf.for %j iter_args(%it) {
+      %k = attn.pipe_tile %p[%it]
+      ...
+      scf.if %more { attn.pipe_ready %p[%next] }
+      %o = attn.mma_wait %f pending(0)
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def AttnAssignTensorMaps : Pass<"attn-assign-tensor-maps", "::mlir::func::FuncOp"> {
+  let summary = "add the tensor maps of a kernel's copies to its arguments";
+  let description = [{
+    Every copy into a pipe of `#attn.boxed` tiles, and every `attn.bulk_store`, gets a
+    tensor map: an argument that `attn.tensor_map_of` ties to the tensor it describes and that
+    the runtime encodes.
+
+    ```mlir
+    func.func @f(%k: memref<...>) { attn.copy_tile %k[...] ... }
+    // becomes
+    func.func @f(%k: memref<...>, %m: !attn.tensor_map<64x64xbf16> {attn.tensor_map_of = 0 : i64}) {
+      attn.copy_tile %k[...] ... map(%m : ...)
+    }
+    ```
+  }];
+}
+
 def AttnVerifyPipes : Pass<"attn-verify-pipes", "::mlir::func::FuncOp"> {
   let summary = "check that pipes are used as their protocol says";
   let description = [{

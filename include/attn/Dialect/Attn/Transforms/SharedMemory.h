@@ -19,6 +19,18 @@ constexpr int64_t kChunkBytes = 16;
 /// the tile's row.
 constexpr int64_t kSmemAlignment = 1024;
 
+/// Columns of a 16-bit box of `#attn.boxed`: one line of the 128-byte swizzle.
+constexpr int64_t kBoxColumns = 64;
+
+/// Rows of a tile that one warpgroup multiplies.
+constexpr int64_t kWarpgroupRows = 64;
+
+/// Bytes of a 16-bit tile in `#attn.boxed`.
+int64_t boxedTileBytes(int64_t rows, int64_t cols);
+
+/// Bytes of the two mbarriers of each stage of a pipe.
+int64_t barrierBytes(int64_t stages);
+
 /// The layout that lets eight consecutive rows of a 16-byte column be read without bank
 /// conflicts: rows of 8 n chunks are XOR-swizzled, other rows get an odd pitch.
 SharedLayoutAttr sharedLayoutFor(mlir::MLIRContext *context, int64_t cols, int64_t elementBytes);
@@ -39,8 +51,9 @@ struct SharedMemoryUse {
   int64_t p = 0;
   /// What the epilogue needs. It overlays the tiles, which are dead by then.
   int64_t epilogue = 0;
+  int64_t barriers = 0;
 
-  int64_t total() const { return std::max(q + k + v + p, epilogue); }
+  int64_t total() const { return std::max(q + k + v + p + barriers, epilogue); }
 };
 
 /// The shared memory of a forward kernel: what `attn-allocate-smem` will find in its tile

@@ -1,0 +1,125 @@
+//===- Roles.cpp - Roles as branches, turns as named barriers -------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Roles.h"
+
+#include "attn/Dialect/AttnNV/IR/AttnNV.h"
+
+using namespace mlir;
+using namespace attn;
+
+static void setRegisters(ThreadBuilder &t, int64_t registers, NVVM::SetMaxRegisterAction action) {
+  if (registers != 0)
+    NVVM::SetMaxRegisterOp::create(t.b, t.loc, static_cast<uint32_t>(registers), action);
+}
+
+/// Moves the ops of a role to where `b` stands.
+static void moveBody(OpBuilder &b, Region &role) {
+  Block *target = b.getInsertionBlock();
+  target->getOperations().splice(b.getInsertionPoint(), role.front().getOperations());
+}
+
+void attn::inlineRoles(RolesOp roles) {
+  OpBuilder b(roles);
+  ThreadBuilder t(b, roles.getLoc());
+  // The barriers of all pipes are initialized above: let everybody, and the copies, see that.
+  NVVM::FenceMbarrierInitOp::create(b, t.loc);
+  NVVM::FenceProxyOp::create(
+      b, t.loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+  t.barrier();
+
+  int64_t consumers = roles.getWarps();
+  auto ifOp = scf::IfOp::create(b, t.loc, t.lessThan(t.warp(), t.i32(consumers)),
+                                /*withElseRegion=*/true);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  setRegisters(t, roles.getConsumerRegisters(), NVVM::SetMaxRegisterAction::increase);
+  moveBody(b, roles.getConsumer());
+  b.setInsertionPointToStart(ifOp.elseBlock());
+  setRegisters(t, roles.getProducerRegisters(), NVVM::SetMaxRegisterAction::decrease);
+  // One whole warp, of which each copy elects a thread: what is equal in all threads of a warp
+  // lies in uniform registers, where copies want it and where the producer has room.
+  auto copies = scf::IfOp::create(b, t.loc, t.equal(t.warp(), t.i32(consumers)),
+                                  /*withElseRegion=*/false);
+  b.setInsertionPointToStart(copies.thenBlock());
+  moveBody(b, roles.getProducer());
+  roles.erase();
+}
+
+namespace {
+
+struct LowerNumCtas : TileOpPattern<NumCtasOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(NumCtasOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, t.toIndex(NVVM::GridDimXOp::create(t.b, t.loc, t.b.getI32Type())));
+    return success();
+  }
+};
+
+/// A turn is a named barrier of the warpgroup that waits for it and the one that passes it on.
+struct Turn {
+  static Value barrier(ThreadBuilder &t, Value warpgroup) {
+    return t.add(warpgroup, kTurnBarriers);
+  }
+  static Value threads(ThreadBuilder &t) { return t.i32(2 * kWarpgroupThreads); }
+  static void wait(ThreadBuilder &t, Value warpgroup) {
+    NVVM::BarrierOp::create(t.b, t.loc, TypeRange(), barrier(t, warpgroup), threads(t),
+                            NVVM::BarrierReductionAttr(), Value());
+  }
+  static void pass(ThreadBuilder &t, Value warpgroup) {
+    nv::BarrierArriveOp::create(t.b, t.loc, barrier(t, warpgroup), threads(t));
+  }
+};
+
+struct LowerTurnsBegin : TileOpPattern<TurnsBeginOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(TurnsBeginOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    // The last warpgroup passes the turn as if it had had it.
+    t.emitIf(t.equal(warpgroup(t), t.i32(op.getTurns() - 1)), [&] { Turn::pass(t, t.i32(0)); });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerTurnWait : TileOpPattern<TurnWaitOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(TurnWaitOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    Turn::wait(t, warpgroup(t));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerTurnPass : TileOpPattern<TurnPassOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(TurnPassOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    Turn::pass(t, t.rem(t.add(warpgroup(t), 1), op.getTurns()));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerTurnsEnd : TileOpPattern<TurnsEndOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(TurnsEndOp op, Adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    t.emitIf(t.equal(warpgroup(t), t.i32(0)), [&] { Turn::wait(t, t.i32(0)); });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::populateSM90RolePatterns(TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerNumCtas, LowerTurnsBegin, LowerTurnWait, LowerTurnPass, LowerTurnsEnd>(
+      converter, patterns.getContext());
+}

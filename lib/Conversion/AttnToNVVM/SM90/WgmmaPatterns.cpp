@@ -1,0 +1,252 @@
+//===- WgmmaPatterns.cpp - Products of warpgroups -------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Roles.h"
+#include "attn/Dialect/Attn/Transforms/SharedMemory.h"
+#include "attn/Dialect/AttnNV/IR/AttnNV.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// Bytes of a row of a box.
+static constexpr int64_t kBoxRowBytes = 128;
+/// Bytes of eight rows: the unit of the 128-byte swizzle.
+static constexpr int64_t kSwizzleBytes = 8 * kBoxRowBytes;
+/// Inner dim of one wgmma on 16-bit elements.
+static constexpr int64_t kStepDepth = 16;
+
+namespace {
+
+/// Matrix descriptors of a boxed tile in shared memory (PTX ISA, "Matrix descriptor"): the
+/// address in units of 16 bytes, the leading and the stride byte offset, and the 128-byte
+/// swizzle.
+class BoxedOperand {
+public:
+  BoxedOperand(ThreadBuilder &t, TileType tile, Value offset, bool kMajor)
+      : t(t), rows(tile.getRows()), kMajor(kMajor) {
+    Value address =
+        LLVM::PtrToIntOp::create(t.b, t.loc, t.b.getI32Type(), sharedPointer(t, offset));
+    // K-major tiles are one box wide in each step, so that their leading offset is not used.
+    uint64_t leading = kMajor ? 1 : rows * kBoxRowBytes / 16;
+    uint64_t fixed = leading << 16 | uint64_t(kSwizzleBytes / 16) << 32 | uint64_t(1) << 62;
+    Value start = LLVM::ZExtOp::create(t.b, t.loc, t.b.getI64Type(), t.div(address, 16));
+    base = t.add(start, t.i64(static_cast<int64_t>(fixed)));
+  }
+
+  /// Of inner indices [16 step, 16 step + 16).
+  Value descriptor(int64_t step) {
+    int64_t column = step * kStepDepth;
+    int64_t bytes = kMajor ? column / kBoxColumns * rows * kBoxRowBytes + column % kBoxColumns * 2
+                           : column * kBoxRowBytes;
+    return t.add(base, bytes / 16);
+  }
+
+private:
+  ThreadBuilder &t;
+  int64_t rows;
+  bool kMajor;
+  Value base;
+};
+
+struct LowerMmaStart : TileOpPattern<MmaStartOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(MmaStartOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    TileType aType = op.getA().getType(), bType = op.getB().getType();
+    TileType result = op.getResult().getType().getTile();
+    if (!isa<BoxedLayoutAttr>(bType.getLayout()))
+      return op.emitOpError() << "expected operand b in shared memory boxes, got " << bType;
+    bool aInShared = isa<BoxedLayoutAttr>(aType.getLayout());
+    int64_t n = result.getCols(), steps = aType.getCols() / kStepDepth;
+    if (n > 256)
+      return op.emitOpError() << "expected at most 256 columns in a product, got " << n;
+
+    SmallVector<Value> acc(adaptor.getAcc()), a;
+    if (!aInShared)
+      a.assign(adaptor.getA().begin(), adaptor.getA().end());
+    // What is in registers was written by ordinary instructions, or is on its way.
+    auto fence =
+        nv::WgmmaFenceOp::create(t.b, t.loc, inFlight(op) ? ValueRange() : ValueRange(acc), a);
+    ValueRange tied = fence.getTied();
+    if (!inFlight(op) && !acc.empty()) {
+      acc.assign(tied.begin(), tied.begin() + acc.size());
+      tied = tied.drop_front(acc.size());
+    }
+    a.assign(tied.begin(), tied.end());
+
+    std::optional<BoxedOperand> aOperand;
+    if (aInShared) {
+      // This warpgroup's 64 rows.
+      Value rows = t.mul(warpgroup(t), kWarpgroupRows * kBoxRowBytes);
+      aOperand.emplace(t, aType, t.add(single(adaptor.getA()), rows), /*kMajor=*/true);
+    }
+    BoxedOperand bOperand(t, bType, single(adaptor.getB()), op.getTransposeB());
+    Type type = aType.getElementType();
+    for (int64_t step = 0; step < steps; ++step) {
+      ValueRange registers = aInShared ? ValueRange() : ValueRange(a).slice(4 * step, 4);
+      auto product = nv::WgmmaOp::create(
+          t.b, t.loc, static_cast<uint32_t>(n), aInShared ? aOperand->descriptor(step) : Value(),
+          registers, bOperand.descriptor(step), /*transpose_a=*/false,
+          /*transpose_b=*/!op.getTransposeB(), acc, Value(), type, type);
+      acc.assign(product.getD().begin(), product.getD().end());
+    }
+    NVVM::WgmmaGroupSyncAlignedOp::create(t.b, t.loc);
+    rewriter.replaceOpWithMultiple(op, {acc});
+    return success();
+  }
+
+private:
+  static bool inFlight(MmaStartOp op) {
+    return op.getAcc() && isa<InFlightType>(op.getAcc().getType());
+  }
+};
+
+struct LowerMmaWait : TileOpPattern<MmaWaitOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(MmaWaitOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> registers;
+    for (ValueRange product : adaptor.getProducts())
+      llvm::append_range(registers, product);
+    auto wait =
+        nv::WgmmaWaitOp::create(t.b, t.loc, static_cast<uint32_t>(op.getPending()), registers);
+    ValueRange rest = wait.getTied();
+    SmallVector<SmallVector<Value>> tiles;
+    for (ValueRange product : adaptor.getProducts()) {
+      tiles.emplace_back(rest.take_front(product.size()));
+      rest = rest.drop_front(product.size());
+    }
+    rewriter.replaceOpWithMultiple(op, tiles);
+    return success();
+  }
+};
+
+/// O through the buffer and out by tensor map: stmatrix writes the 16x16 blocks of a warp,
+/// then one thread of the warpgroup copies its boxes.
+struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(BulkStoreOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    if (adaptor.getMap().empty())
+      return op.emitOpError() << "has no tensor map; run attn-assign-tensor-maps first";
+    FragmentMap map(op.getTile().getType());
+    TileType buffer = op.getBuffer().getType();
+    Value offset = single(adaptor.getBuffer());
+    writeBlocks(t, map, adaptor.getTile(), buffer, offset);
+
+    // Generic writes before the asynchronous proxy's reads.
+    NVVM::FenceProxyOp::create(
+        t.b, t.loc, NVVM::ProxyKindAttr::get(t.b.getContext(), NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(t.b.getContext(), NVVM::SharedSpace::shared_cta));
+    Value group = warpgroup(t);
+    NVVM::BarrierOp::create(t.b, t.loc, TypeRange(), t.add(group, kStoreBarriers),
+                            t.i32(kWarpgroupThreads), NVVM::BarrierReductionAttr(), Value());
+    Value first = t.equal(t.rem(t.thread(), kWarpgroupThreads), t.i32(0));
+    Value row = t.add(t.toI32(single(adaptor.getRow())), t.mul(group, kWarpgroupRows));
+    Value head = t.toI32(single(adaptor.getHead())), batch = t.toI32(single(adaptor.getBatch()));
+    t.emitIf(first, [&] {
+      Value source = t.add(offset, t.mul(group, kWarpgroupRows * kBoxRowBytes));
+      int64_t boxes = llvm::divideCeil(op.getTile().getType().getCols(), kBoxColumns);
+      for (int64_t box = 0; box < boxes; ++box) {
+        SmallVector<Value> place = {t.i32(box * kBoxColumns), row, head, batch};
+        Value pointer = t.offset(sharedPointer(t, source), box * buffer.getRows() * kBoxRowBytes);
+        NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(t.b, t.loc, single(adaptor.getMap()),
+                                                           pointer, place, Value(),
+                                                           NVVM::TMAStoreMode::TILE, Value());
+      }
+      NVVM::CpAsyncBulkCommitGroupOp::create(t.b, t.loc);
+      NVVM::CpAsyncBulkWaitGroupOp::create(t.b, t.loc, t.b.getI32IntegerAttr(0), t.b.getUnitAttr());
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// Lane l gives the address of row l mod 8 of matrix l / 8 of a block: the upper and lower
+  /// eight rows of the left eight columns, then of the right.
+  static void writeBlocks(ThreadBuilder &t, const FragmentMap &map, ValueRange values,
+                          TileType buffer, Value offset) {
+    Value lane = t.lane(), inMatrix = t.bitAnd(lane, 7);
+    Value lower = t.bitAnd(t.div(lane, 8), 1), right = t.div(lane, 16);
+    Value row = t.add(t.mul(t.warp(), 16), t.add(t.mul(lower, 8), inMatrix));
+    Value rowOffset = t.mul(row, kBoxRowBytes);
+    Value swizzle = t.mul(t.bitXor(right, inMatrix), kChunkBytes);
+    MLIRContext *context = t.b.getContext();
+    for (unsigned block = 0; block < map.colBlocks / 2; ++block) {
+      // Chunk 2 block + right, XORed by row: 2 block is even, so its part is a constant.
+      int64_t chunk = 2 * block;
+      Value bytes = t.add(rowOffset, t.bitXor(swizzle, t.i32(chunk % 8 * kChunkBytes)));
+      Value pointer =
+          t.offset(sharedPointer(t, bytes, offset), chunk / 8 * buffer.getRows() * kBoxRowBytes);
+      SmallVector<Value> packed;
+      for (unsigned half = 0; half < 2; ++half)
+        for (unsigned pair = 0; pair < 2; ++pair) {
+          unsigned i = map.index(0, 2 * block + half, 2 * pair);
+          packed.push_back(t.pack16(values[i], values[i + 1], buffer.getElementType()));
+        }
+      NVVM::StMatrixOp::create(
+          t.b, t.loc, pointer, packed, NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
+          NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+          NVVM::LdStMatrixEltTypeAttr::get(context, NVVM::LdStMatrixEltType::B16));
+    }
+  }
+};
+
+} // namespace
+
+void attn::populateSM90WgmmaPatterns(TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerMmaStart, LowerMmaWait, LowerBulkStore>(converter, patterns.getContext());
+}
+
+/// The fence before `fence` if all between them are products and what computes their operands.
+static nv::WgmmaFenceOp earlierFence(nv::WgmmaFenceOp fence) {
+  for (Operation *op = fence->getPrevNode(); op; op = op->getPrevNode()) {
+    if (auto earlier = dyn_cast<nv::WgmmaFenceOp>(op))
+      return earlier;
+    if (!isa<nv::WgmmaOp, NVVM::WgmmaGroupSyncAlignedOp>(op) && !isMemoryEffectFree(op))
+      return {};
+  }
+  return {};
+}
+
+/// One fence in the place of `earlier` for the registers of both.
+static nv::WgmmaFenceOp merge(nv::WgmmaFenceOp earlier, nv::WgmmaFenceOp fence) {
+  OpBuilder b(earlier);
+  SmallVector<Value> acc(earlier.getAcc()), registers(earlier.getARegisters());
+  llvm::append_range(acc, fence.getAcc());
+  llvm::append_range(registers, fence.getARegisters());
+  auto both = nv::WgmmaFenceOp::create(b, earlier.getLoc(), acc, registers);
+  auto accTied = both.getTied().take_front(acc.size());
+  auto registersTied = both.getTied().drop_front(acc.size());
+  auto replace = [&](nv::WgmmaFenceOp old, size_t firstAcc, size_t firstRegister) {
+    size_t accs = old.getAcc().size();
+    for (auto [i, tied] : llvm::enumerate(old.getTied()))
+      tied.replaceAllUsesWith(i < accs ? accTied[firstAcc + i]
+                                       : registersTied[firstRegister + i - accs]);
+  };
+  replace(earlier, 0, 0);
+  replace(fence, earlier.getAcc().size(), earlier.getARegisters().size());
+  fence.erase();
+  earlier.erase();
+  return both;
+}
+
+void attn::mergeFences(func::FuncOp kernel) {
+  SmallVector<nv::WgmmaFenceOp> fences;
+  kernel.walk([&](nv::WgmmaFenceOp fence) { fences.push_back(fence); });
+  // From the last on, so that a chain ends up at its first.
+  for (size_t i = fences.size(); i-- > 0;) {
+    nv::WgmmaFenceOp earlier = earlierFence(fences[i]);
+    bool known =
+        earlier && llvm::all_of(fences[i].getOperands(), [&](Value value) {
+          Operation *def = value.getDefiningOp();
+          return !def || def->getBlock() != earlier->getBlock() || def->isBeforeInBlock(earlier);
+        });
+    if (known)
+      *llvm::find(fences, earlier) = merge(earlier, fences[i]);
+  }
+}

@@ -1,0 +1,171 @@
+//===- AttnScheduleOps.cpp - Verifiers of the schedule ops ----------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verifiers.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Pipes
+//===----------------------------------------------------------------------===//
+
+/// Tiles that differ at most in their layouts.
+static bool sameElements(TileType a, TileType b) {
+  return a.getShape() == b.getShape() && a.getElementType() == b.getElementType();
+}
+
+LogicalResult PipeCreateOp::verify() {
+  auto check = [&](StringRef name, std::optional<uint64_t> offset) -> LogicalResult {
+    if (offset && (int64_t(*offset) < 0 || *offset % 16 != 0))
+      return emitOpError() << "C1: expected " << name
+                           << " to be a multiple of 16 and not negative, got " << int64_t(*offset);
+    return success();
+  };
+  return failure(failed(check("offset", getOffset())) || failed(check("barriers", getBarriers())));
+}
+
+LogicalResult CopyTileOp::verify() {
+  NamedTensor source{"source", getSource()};
+  if (failed(verifyRank(*this, "C1", source, 4)))
+    return failure();
+  TileType tile = getPipe().getType().getTile();
+  Type elementType = tile.getElementType();
+  if (source.getType().getElementType() != elementType)
+    return emitOpError() << "C2: expected source and pipe to have one element type, got "
+                         << source.getType().getElementType() << " and " << elementType;
+  if (failed(verifyContiguousRows(*this, "C3", source)))
+    return failure();
+  int64_t alignment = getAlignment();
+  if (alignment < 1 || !llvm::isPowerOf2_64(alignment))
+    return emitOpError() << "C4: expected alignment to be a power of two, got " << alignment;
+  if (!getMap())
+    return success();
+  TensorMapType map = getMap().getType();
+  if (map.getRows() != tile.getRows() || map.getElementType() != elementType)
+    return emitOpError() << "C5: expected a map of boxes of " << tile.getRows() << " rows of "
+                         << elementType << ", got " << map;
+  return success();
+}
+
+LogicalResult PipeWaitOp::verify() {
+  TileType buffer = getPipe().getType().getTile(), tile = getTile().getType();
+  if (!sameElements(buffer, tile))
+    return emitOpError() << "C1: expected a tile of the pipe's type " << buffer << ", got " << tile;
+  if (int64_t pending = getPending(); pending < 0)
+    return emitOpError() << "C2: expected pending not to be negative, got " << pending;
+  return success();
+}
+
+LogicalResult PipeTileOp::verify() {
+  TileType buffer = getPipe().getType().getTile(), tile = getTile().getType();
+  if (!sameElements(buffer, tile))
+    return emitOpError() << "C1: expected a tile of the pipe's type " << buffer << ", got " << tile;
+  return success();
+}
+
+LogicalResult LocalLoadOp::verify() {
+  if (!sameElements(getTile().getType(), getResult().getType()))
+    return emitOpError()
+           << "C1: expected operand and result to agree in shape and element type, got "
+           << getTile().getType() << " and " << getResult().getType();
+  return success();
+}
+
+LogicalResult LocalStoreOp::verify() {
+  if (getTile().getType().getShape() != getResult().getType().getShape())
+    return emitOpError() << "C1: expected operand and result to agree in shape, got "
+                         << getTile().getType() << " and " << getResult().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+LogicalResult RolesOp::verify() {
+  for (int64_t registers : {int64_t(getProducerRegisters()), int64_t(getConsumerRegisters())})
+    if (registers != 0 && (registers < 24 || registers > 256 || registers % 8 != 0))
+      return emitOpError() << "C1: expected registers to be 0 or a multiple of 8 in [24, 256], got "
+                           << registers;
+  if (int64_t warps = getWarps(); warps < 4 || warps > 28 || warps % 4 != 0)
+    return emitOpError() << "C2: expected warps to be a multiple of 4 in [4, 28], got " << warps;
+  auto result = getProducer().walk([&](Operation *op) -> WalkResult {
+    for (Type type : op->getResultTypes())
+      if (isa<TileType, SoftmaxStateType, InFlightType>(type))
+        return op->emitOpError() << "C3: makes a tile, which a producer has no registers for";
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  result = getConsumer().walk([&](CopyTileOp op) -> WalkResult {
+    return op->emitOpError() << "C3: starts a copy into a pipe among the consumers, expected it "
+                                "in the producer";
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous products
+//===----------------------------------------------------------------------===//
+
+static TileType tileOf(Type type) {
+  if (auto inFlight = dyn_cast<InFlightType>(type))
+    return inFlight.getTile();
+  return cast<TileType>(type);
+}
+
+LogicalResult MmaStartOp::verify() {
+  TileType result = getResult().getType().getTile();
+  if (getAcc() && tileOf(getAcc().getType()) != result)
+    return emitOpError() << "C1: expected acc to be " << result << ", got "
+                         << tileOf(getAcc().getType());
+  return verifyProduct(*this, getA().getType(), getB().getType(), result, getTransposeB());
+}
+
+LogicalResult MmaWaitOp::verify() {
+  if (getProducts().size() != getTiles().size())
+    return emitOpError() << "C1: expected as many results as operands, got " << getTiles().size()
+                         << " for " << getProducts().size();
+  for (auto [product, tile] : llvm::zip(getProducts(), getTiles()))
+    if (tileOf(product.getType()) != tile.getType())
+      return emitOpError() << "C1: expected a result of " << tileOf(product.getType()) << ", got "
+                           << tile.getType();
+  if (int64_t pending = getPending(); pending < 0 || pending > 7)
+    return emitOpError() << "C2: expected pending in [0, 7], got " << pending;
+  return success();
+}
+
+LogicalResult BulkStoreOp::verify() {
+  TileType tile = getTile().getType(), buffer = getBuffer().getType();
+  if (tile.getRank() != 2 || buffer.getRank() != 2 || tile.getRows() != buffer.getRows() ||
+      tile.getCols() > buffer.getCols())
+    return emitOpError() << "C1: expected a buffer of " << tile.getRows() << " rows and at least "
+                         << "the tile's columns, got " << buffer << " for " << tile;
+  Type elementType = cast<MemRefType>(getDest().getType()).getElementType();
+  if (elementType.isF32() || elementType != buffer.getElementType())
+    return emitOpError() << "C2: expected buffer and tensor to have one 16-bit element type, got "
+                         << buffer.getElementType() << " and " << elementType;
+  if (getMap() && getMap().getType().getElementType() != elementType)
+    return emitOpError() << "C2: expected a map of " << elementType << ", got "
+                         << getMap().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax in two steps
+//===----------------------------------------------------------------------===//
+
+LogicalResult SoftmaxRebaseOp::verify() {
+  if (failed(verifyStateAndScores(*this, getState().getType(), getScores().getType())))
+    return failure();
+  return verifyRowVector(*this, "alpha", getAlpha().getType(), getState().getType().getRows());
+}
+
+LogicalResult SoftmaxAddOp::verify() {
+  return verifyStateAndScores(*this, getState().getType(), getScores().getType());
+}

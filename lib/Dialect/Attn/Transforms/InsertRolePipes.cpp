@@ -1,0 +1,263 @@
+//===- InsertRolePipes.cpp - Pipes between warps that copy and compute ----===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of attn-insert-pipes for programs whose copies are made by warps of their own.
+// Each load becomes a fill of a stage and a wait for it, at the place of the load: as one
+// program that is slow but right. attn-assign-roles then takes it apart into who fills and
+// who waits; how far the former runs ahead is up to the stages.
+//
+//===----------------------------------------------------------------------===//
+
+#include "InsertRolePipes.h"
+
+#include "KeyLoops.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// A ring of buffers and the loads that go through it.
+struct RolePipe {
+  Value source;
+  TileType tile;
+  PipeCreateOp create;
+};
+
+class RolePipeInserter {
+public:
+  explicit RolePipeInserter(scf::ForallOp forall)
+      : forall(forall), schedule(forall->getAttrOfType<ScheduleAttr>(kScheduleAttr)),
+        alignment(forall->getAttrOfType<IntegerAttr>(kAlignmentAttr)), b(forall->getContext()) {}
+
+  LogicalResult run();
+
+private:
+  void storeThroughQ();
+  LogicalResult createPipes();
+  /// Replaces the loads of a block. `counters` holds for each pipe how many tiles went through
+  /// it before; on return, through the end of the block.
+  void insertInto(Block &block, SmallVector<Value> &counters);
+  Operation *insertInto(scf::ForOp loop, SmallVector<Value> &counters);
+  Operation *insertInto(scf::IfOp ifOp, SmallVector<Value> &counters);
+  void replace(LoadTileOp load, Value &counter);
+  /// The pipes that serve loads below `op`.
+  SmallVector<unsigned> pipesBelow(Operation *op);
+  Value increment(Value counter, Location loc) {
+    return arith::AddIOp::create(b, loc, counter, arith::ConstantIndexOp::create(b, loc, 1));
+  }
+
+  scf::ForallOp forall;
+  ScheduleAttr schedule;
+  IntegerAttr alignment;
+  OpBuilder b;
+  SmallVector<RolePipe> pipes;
+  DenseMap<Operation *, unsigned> pipeOfLoad;
+};
+
+} // namespace
+
+/// Operands of products come through pipes; other loads stay.
+static bool isOperandLoad(LoadTileOp load) {
+  return llvm::any_of(load.getResult().getUsers(),
+                      [](Operation *user) { return isa<MmaStartOp>(user); });
+}
+
+/// Q's buffer is free once the last product has read it: what a CTA stores goes through it.
+void RolePipeInserter::storeThroughQ() {
+  SmallVector<StoreTileOp> stores;
+  forall.walk([&](StoreTileOp store) { stores.push_back(store); });
+  for (StoreTileOp store : stores) {
+    TileType tile = store.getTile().getType();
+    Type stored = cast<MemRefType>(store.getDest().getType()).getElementType();
+    if (tile.getRank() != 2)
+      continue;
+    for (LoadTileOp load : store->getBlock()->getOps<LoadTileOp>()) {
+      TileType buffer = load.getResult().getType();
+      bool readAsA = llvm::any_of(load.getResult().getUses(), [](OpOperand &use) {
+        return isa<MmaStartOp>(use.getOwner()) && use.getOperandNumber() == 0;
+      });
+      if (!readAsA || !load->isBeforeInBlock(store) || buffer.getElementType() != stored ||
+          buffer.getRows() != tile.getRows() || buffer.getCols() < tile.getCols())
+        continue;
+      b.setInsertionPoint(store);
+      BulkStoreOp::create(b, store.getLoc(), store.getTile(), load.getResult(), store.getDest(),
+                          store.getBatch(), store.getRow(), store.getHead(), Value());
+      store.erase();
+      break;
+    }
+  }
+}
+
+LogicalResult RolePipeInserter::createPipes() {
+  SmallVector<LoadTileOp> loads;
+  forall.walk([&](LoadTileOp load) {
+    if (isOperandLoad(load))
+      loads.push_back(load);
+  });
+  if (!loads.empty() && !alignment)
+    return forall.emitOpError() << "has no " << kAlignmentAttr
+                                << ", the bytes that addresses of tensors are multiples of";
+  for (LoadTileOp load : loads) {
+    TileType tile = load.getResult().getType();
+    unsigned index = 0;
+    while (index < pipes.size() &&
+           (pipes[index].source != load.getSource() || pipes[index].tile != tile))
+      ++index;
+    pipeOfLoad[load] = index;
+    if (index < pipes.size())
+      continue;
+    bool isQ = llvm::any_of(load.getResult().getUses(), [](OpOperand &use) {
+      return isa<MmaStartOp>(use.getOwner()) && use.getOperandNumber() == 0;
+    });
+    b.setInsertionPointToStart(forall.getBody());
+    if (!pipes.empty())
+      b.setInsertionPointAfter(pipes.back().create);
+    auto type = PipeType::get(b.getContext(), tile,
+                              isQ ? schedule.getQStages() : schedule.getStages());
+    auto create = PipeCreateOp::create(b, load.getLoc(), type,
+                                       b.getI64IntegerAttr(schedule.getWarps()), IntegerAttr(),
+                                       IntegerAttr());
+    pipes.push_back({load.getSource(), tile, create});
+  }
+  return success();
+}
+
+SmallVector<unsigned> RolePipeInserter::pipesBelow(Operation *op) {
+  llvm::SmallSetVector<unsigned, 4> below;
+  op->walk([&](LoadTileOp load) {
+    if (auto it = pipeOfLoad.find(load); it != pipeOfLoad.end())
+      below.insert(it->second);
+  });
+  SmallVector<unsigned> sorted = below.takeVector();
+  llvm::sort(sorted);
+  return sorted;
+}
+
+/// The last op of the block that reads the tile, directly or through a product in flight.
+static Operation *lastReader(Value tile, Operation *wait) {
+  Operation *last = wait;
+  auto visit = [&](Operation *user) {
+    Operation *op = wait->getBlock()->findAncestorOpInBlock(*user);
+    if (op && last->isBeforeInBlock(op))
+      last = op;
+  };
+  for (Operation *user : tile.getUsers()) {
+    visit(user);
+    if (auto start = dyn_cast<MmaStartOp>(user))
+      llvm::for_each(start.getResult().getUsers(), visit);
+  }
+  return last;
+}
+
+void RolePipeInserter::replace(LoadTileOp load, Value &counter) {
+  Location loc = load.getLoc();
+  Value pipe = pipes[pipeOfLoad[load]].create.getPipe();
+  b.setInsertionPoint(load);
+  Value limit = load.getLimit();
+  if (!limit)
+    limit = memref::DimOp::create(b, loc, load.getSource(), 1);
+  PipeAcquireOp::create(b, loc, pipe, counter, /*synced=*/false);
+  CopyTileOp::create(b, loc, load.getSource(), load.getBatch(), load.getRow(), load.getHead(),
+                     limit, pipe, counter, Value(), alignment);
+  PipeCommitOp::create(b, loc, pipe);
+  auto wait = PipeWaitOp::create(b, loc, load.getResult().getType(), pipe, counter,
+                                 b.getI64IntegerAttr(0));
+  load.getResult().replaceAllUsesWith(wait.getTile());
+  b.setInsertionPointAfter(lastReader(wait.getTile(), wait));
+  PipeReleaseOp::create(b, loc, pipe, counter);
+  b.setInsertionPoint(load);
+  counter = increment(counter, loc);
+  load.erase();
+}
+
+Operation *RolePipeInserter::insertInto(scf::ForOp loop, SmallVector<Value> &counters) {
+  SmallVector<unsigned> below = pipesBelow(loop);
+  if (below.empty())
+    return loop;
+  SmallVector<Value> init;
+  for (unsigned index : below)
+    init.push_back(counters[index]);
+  IRRewriter rewriter(b);
+  rewriter.setInsertionPoint(loop);
+  auto wider = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, init, /*replaceInitOperandUsesInLoop=*/false,
+      [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
+        return SmallVector<Value>(arguments.begin(), arguments.end());
+      }));
+  SmallVector<Value> inside(counters);
+  unsigned first = wider.getNumRegionIterArgs() - below.size();
+  for (auto [i, index] : llvm::enumerate(below))
+    inside[index] = wider.getRegionIterArg(first + i);
+  insertInto(*wider.getBody(), inside);
+  for (auto [i, index] : llvm::enumerate(below)) {
+    wider.getBody()->getTerminator()->setOperand(first + i, inside[index]);
+    counters[index] = wider.getResult(first + i);
+  }
+  return wider;
+}
+
+Operation *RolePipeInserter::insertInto(scf::IfOp ifOp, SmallVector<Value> &counters) {
+  SmallVector<unsigned> below = pipesBelow(ifOp);
+  if (below.empty())
+    return ifOp;
+  SmallVector<Type> types(ifOp.getResultTypes());
+  types.append(below.size(), b.getIndexType());
+  b.setInsertionPoint(ifOp);
+  auto wider = scf::IfOp::create(b, ifOp.getLoc(), types, ifOp.getCondition(),
+                                 /*addThenBlock=*/false, /*addElseBlock=*/false);
+  wider.getThenRegion().takeBody(ifOp.getThenRegion());
+  wider.getElseRegion().takeBody(ifOp.getElseRegion());
+  if (wider.getElseRegion().empty()) {
+    b.createBlock(&wider.getElseRegion());
+    scf::YieldOp::create(b, ifOp.getLoc());
+  }
+  for (Region *region : {&wider.getThenRegion(), &wider.getElseRegion()}) {
+    SmallVector<Value> inside(counters);
+    insertInto(region->front(), inside);
+    Operation *yield = region->front().getTerminator();
+    for (unsigned index : below)
+      yield->insertOperands(yield->getNumOperands(), inside[index]);
+  }
+  unsigned first = ifOp.getNumResults();
+  ifOp.replaceAllUsesWith(wider.getResults().take_front(first));
+  for (auto [i, index] : llvm::enumerate(below))
+    counters[index] = wider.getResult(first + i);
+  ifOp.erase();
+  return wider;
+}
+
+void RolePipeInserter::insertInto(Block &block, SmallVector<Value> &counters) {
+  for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
+    Operation *next = op->getNextNode();
+    if (auto load = dyn_cast<LoadTileOp>(op)) {
+      if (auto it = pipeOfLoad.find(load); it != pipeOfLoad.end())
+        replace(load, counters[it->second]);
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      insertInto(loop, counters);
+    } else if (auto ifOp = dyn_cast<scf::IfOp>(op)) {
+      insertInto(ifOp, counters);
+    }
+    op = next;
+  }
+}
+
+LogicalResult RolePipeInserter::run() {
+  storeThroughQ();
+  if (failed(createPipes()))
+    return failure();
+  if (pipes.empty())
+    return success();
+  b.setInsertionPointAfter(pipes.back().create);
+  Value zero = arith::ConstantIndexOp::create(b, forall.getLoc(), 0);
+  SmallVector<Value> counters(pipes.size(), zero);
+  insertInto(*forall.getBody(), counters);
+  return success();
+}
+
+LogicalResult attn::insertRolePipes(scf::ForallOp forall) { return RolePipeInserter(forall).run(); }

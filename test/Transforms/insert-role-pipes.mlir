@@ -1,0 +1,78 @@
+// DEFINE: %{tiles} = func.func(attn-lower-to-tiles),canonicalize,cse,func.func(attn-split-mask-ranges),canonicalize,cse
+// RUN: attn-opt %s -split-input-file --pass-pipeline="builtin.module(%{tiles},func.func(attn-overlap-softmax,attn-persist,attn-start-products,attn-insert-pipes,attn-verify-pipes),canonicalize,cse)" | FileCheck %s
+
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+
+// Every load becomes a fill and a wait in its place, with a running number of its tile. A stage is
+// released once the product that reads it is done; O leaves through Q's buffer.
+// CHECK-LABEL: func @one_loop
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK: scf.forall
+// CHECK: %[[PQ:.*]] = attn.pipe_create readers(8) : <<128x64xf16>, stages = 1>
+// CHECK: %[[PK:.*]] = attn.pipe_create readers(8) : <<64x64xf16>, stages = 3>
+// CHECK: %[[PV:.*]] = attn.pipe_create readers(8) : <<64x64xf16>, stages = 3>
+// CHECK: attn.pipe_acquire %[[PQ]][%[[C0]]]
+// CHECK: attn.copy_tile %arg0[{{.*}}] limit({{.*}}) into %[[PQ]][%[[C0]]]
+// CHECK: attn.pipe_commit %[[PQ]]
+// CHECK: %[[Q:.*]] = attn.pipe_wait %[[PQ]][%[[C0]]] pending(0)
+// CHECK: %[[FULL:.*]]:4 = scf.for %[[J:[^ ]*]] = {{.*}} iter_args(%{{.*}}, %{{.*}}, %[[IK:.*]] = %[[C0]], %[[IV:.*]] = %[[C0]])
+// CHECK:   attn.pipe_acquire %[[PK]][%[[IK]]]
+// CHECK:   attn.copy_tile %arg1[%{{.*}}, %[[J]], %{{.*}}] {{.*}} into %[[PK]][%[[IK]]]
+// CHECK:   %[[K:.*]] = attn.pipe_wait %[[PK]][%[[IK]]]
+// CHECK:   %[[NEXTK:.*]] = arith.addi %[[IK]], %{{.*}}
+// CHECK:   %[[SF:.*]] = attn.mma_start %[[Q]], %[[K]] transpose_b
+// CHECK:   attn.mma_wait %[[SF]]
+// CHECK-NEXT: attn.pipe_release %[[PK]][%[[IK]]]
+// CHECK:   %[[V:.*]] = attn.pipe_wait %[[PV]][%[[IV]]]
+// CHECK:   %[[NEXTV:.*]] = arith.addi %[[IV]], %{{.*}}
+// CHECK:   %[[OF:.*]] = attn.mma_start %{{.*}}, %[[V]]
+// CHECK:   attn.mma_wait %[[OF]]
+// CHECK-NEXT: attn.pipe_release %[[PV]][%[[IV]]]
+// CHECK:   scf.yield %{{.*}}, %{{.*}}, %[[NEXTK]], %[[NEXTV]]
+// The second loop goes on counting.
+// CHECK: scf.for {{.*}}%[[FULL]]#2{{.*}}%[[FULL]]#3
+// CHECK: attn.bulk_store %{{.*}} via %[[Q]], %arg3[
+// CHECK: attn.pipe_release %[[PQ]][%[[C0]]]
+func.func @one_loop(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, stages = 3, instruction = wgmma>)
+  return
+}
+
+// -----
+
+// Counters run through the loop over tiles and through the conditional of the overlap.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @nested
+// CHECK: scf.for {{.*}} iter_args(%[[NQ:.*]] = %c0, %[[NK:.*]] = %c0, %[[NV:.*]] = %c0) -> (index, index, index) {
+// CHECK:   attn.pipe_wait %{{.*}}[%[[NQ]]]
+// CHECK:   %[[Q1:.*]] = arith.addi %[[NQ]], %c1
+// CHECK:   %[[IF:.*]]:4 = scf.if
+// CHECK:     attn.pipe_wait %[[PK:.*]][%[[NK]]]
+// CHECK:     %[[N1:.*]] = arith.addi %[[NK]], %c1
+// CHECK:     scf.for {{.*}} = %[[N1]], %{{.*}} = %[[NV]])
+// CHECK:     scf.yield
+// CHECK:   } else {
+// CHECK:     scf.yield %{{.*}}, %{{.*}}, %[[NK]], %[[NV]]
+// CHECK:   }
+// CHECK:   scf.yield %[[Q1]], %[[IF]]#2, %[[IF]]#3
+func.func @nested(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, stages = 2, instruction = wgmma, overlap = true,
+              persistent = static>)
+  return
+}
+
+// -----
+
+// O of another type or a wider head dim has no place in Q's buffer and is stored as it is.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+!w = memref<?x?x8x128xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @wide_v
+// CHECK-NOT: attn.bulk_store
+// CHECK: attn.store_tile
+func.func @wide_v(%q: !t, %k: !t, %v: !w, %o: !w, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !w) outs(%o : !w) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, stages = 2, instruction = wgmma>)
+  return
+}

@@ -1,0 +1,64 @@
+// DEFINE: %{tiles} = func.func(attn-lower-to-tiles),canonicalize,cse,func.func(attn-split-mask-ranges),canonicalize,cse
+// RUN: attn-opt %s --pass-pipeline="builtin.module(%{tiles},func.func(attn-persist),canonicalize,cse)" | FileCheck %s
+
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+
+// The grid becomes a loop over its tiles, whose ids come from the tile's number, the last fastest.
+// CHECK-LABEL: func @static
+// CHECK-DAG: %[[BATCH:.*]] = memref.dim %arg0, %c0
+// CHECK: %[[QTILES:.*]] = arith.ceildivui
+// CHECK: %[[BH:.*]] = arith.muli %[[BATCH]], %c8
+// CHECK: %[[TILES:.*]] = arith.muli %[[BH]], %[[QTILES]]
+// CHECK: %[[CTAS:.*]] = attn.num_ctas %[[TILES]]
+// CHECK: scf.forall (%[[CTA:.*]]) in (%[[CTAS]]) {
+// CHECK:   scf.for %[[TILE:.*]] = %[[CTA]] to %[[TILES]] step %[[CTAS]] {
+// CHECK:     %[[N:.*]] = arith.index_cast %[[TILE]] : index to i32
+// CHECK:     %[[Q32:.*]] = arith.index_cast %[[QTILES]] : index to i32
+// CHECK:     %[[REST:.*]] = arith.divui %[[N]], %[[Q32]]
+// CHECK:     arith.remui %[[N]], %[[Q32]]
+// CHECK:     arith.divui %[[REST]], %c8_i32
+// CHECK:     arith.remui %[[REST]], %c8_i32
+// CHECK:     attn.load_tile %arg0
+// CHECK:     attn.store_tile
+// CHECK:   }
+// CHECK: } {attn.alignment = 16 : i64, attn.schedule
+func.func @static(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = static>)
+  return
+}
+
+// CHECK-LABEL: func @off
+// CHECK-NOT: attn.num_ctas
+// CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in
+func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, instruction = wgmma>)
+  return
+}
+
+// Tiles sorted by length are counted from both ends of every n in turn; a CTA has one more round
+// when its place in the last one is taken. Heads whose K and V fit 32 MiB make a section.
+// CHECK-LABEL: func @longest_first
+// CHECK: %[[TILES:.*]] = arith.muli
+// CHECK: %[[CTAS:.*]] = attn.num_ctas
+// CHECK: %[[KEYS:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK: %[[ATLEAST1:.*]] = arith.maxsi %[[KEYS]], %c1_i32
+// CHECK: arith.divui %c131072_i32, %[[ATLEAST1]]
+// CHECK: scf.forall (%[[CTA:.*]]) in (%[[CTAS]]) {
+// CHECK:   arith.divui
+// CHECK:   arith.remui
+// CHECK:   scf.for %[[ROUND:.*]] = %c0 to %{{.*}} step %c1 {
+// CHECK:     arith.andi
+// CHECK:     arith.select
+// CHECK:     attn.load_tile %arg0
+// CHECK:     attn.store_tile
+// CHECK:   }
+// CHECK: } {attn.alignment = 16 : i64, attn.schedule
+func.func @longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s)
+    mask(#attn.causal<bottom_right>) alignment(16)
+    schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = static,
+              order = longest_first>)
+  return
+}

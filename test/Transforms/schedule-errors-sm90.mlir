@@ -1,0 +1,81 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(func.func(attn-verify-schedule{target=sm_90a}))"
+
+!t = memref<?x?x8x128xbf16>
+func.func @dynamic(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{persistent: dynamic is not available; choose static, whose order evens work out, or none}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma, persistent = dynamic>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @warps(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{warps: expected a multiple of 4 up to 28 with instruction = wgmma, got 6}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 96, kv_tile = 128, warps = 6, instruction = wgmma>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @rows(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{q_tile: expected 128 (64 rows for each of 2 warpgroups) with instruction = wgmma, got 64}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 64, kv_tile = 128, warps = 8, instruction = wgmma>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @columns(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{kv_tile: a product of wgmma has at most 256 columns, got kv_tile = 272}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, kv_tile = 272, warps = 8, instruction = wgmma>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @split_too_large(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{consumer_registers: 8 warps of 240 and 4 of 40 registers take 66560 of the CTA's 64512; reduce either}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma, producer_registers = 40,
+              consumer_registers = 240>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @registers(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{producer_registers: expected a multiple of 8 in [24, 168], got 20}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma, producer_registers = 20,
+              consumer_registers = 240>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @no_roles(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{persistent: expected none with instruction = mma, got static; choose instruction = wgmma on a target that has it}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 64, kv_tile = 64, warps = 4, instruction = mma, persistent = static>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @pingpong(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{pingpong: expected false with instruction = mma, got true}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 64, kv_tile = 64, warps = 4, instruction = mma, pingpong = true>)
+  return
+}

@@ -1,0 +1,115 @@
+#include "attn/Runtime/TensorMap.h"
+#include "attn/Runtime/Launch.h"
+
+#include "FakeCuda.h"
+#include "TestUtils.h"
+
+using namespace attn::rt;
+using namespace attn::rt::test;
+
+namespace {
+/// A kernel that reads [batch, rows, 4, 64] through a map of boxes of 128 rows.
+class TensorMaps : public testing::Test {
+protected:
+  void SetUp() override {
+    Manifest &manifest = artifact.manifest;
+    manifest.arguments = {
+        ArgumentSpec::memref("q", ElementType::BF16, {kDynamic, kDynamic, 4, 64}, 16)};
+    manifest.equalSizes.clear();
+    manifest.workspaces.clear();
+    KernelEntry kernel;
+    kernel.name = "partial";
+    kernel.grid = {SizeFactor::size(0, 0), SizeFactor::size(0, 1)};
+    kernel.persistent = true;
+    kernel.arguments = {0};
+    kernel.tensorMaps = {{0, 128, 64}};
+    manifest.kernels = {kernel};
+    fake.paramCounts = {{"partial", 11}};
+    fake.mapCounts = {{"partial", 1}};
+  }
+
+  TensorArg tensor(int64_t batch, int64_t rows) {
+    return TensorArg::dense(memory.data(), ElementType::BF16, {batch, rows, 4, 64});
+  }
+
+  Status run(const TensorArg &q) {
+    std::vector<Argument> arguments = {q};
+    return launch(*Module::load(context, artifact).value(), arguments, workspace);
+  }
+
+  FakeCuda fake;
+  Artifact artifact = sampleArtifact();
+  CudaContextPtr context = fake.context();
+  DeviceBuffer memory = DeviceBuffer::allocate(context, 1 << 20).value();
+  Workspace workspace{context};
+};
+} // namespace
+
+TEST_F(TensorMaps, ComeLastAndDescribeTheTensor) {
+  ASSERT_TRUE(run(tensor(2, 100)));
+  ASSERT_EQ(fake.launches.size(), 1u);
+  const FakeLaunch &launched = fake.launches.front();
+  // 200 tiles, but only as many blocks as there are multiprocessors.
+  EXPECT_EQ(launched.grid[0], 108u);
+  ASSERT_EQ(launched.maps.size(), 1u);
+  std::vector<uint64_t> expected = {memory.address(), 9,        64,  100, 4, 2,
+                                    4 * 64 * 2,       64 * 2, 100 * 4 * 64 * 2};
+  expected.resize(16);
+  // The box of 64 columns and 128 rows, as two 32-bit words copied one after the other.
+  std::vector<uint64_t> got = launched.maps.front();
+  got[9] = got[10] = 0;
+  EXPECT_EQ(got, expected);
+}
+
+TEST_F(TensorMaps, AreEncodedAgainWhenTheGeometryChanges) {
+  ASSERT_TRUE(run(tensor(2, 100)));
+  ASSERT_TRUE(run(tensor(2, 100)));
+  EXPECT_EQ(fake.encodedMaps, 1);
+  ASSERT_TRUE(run(tensor(2, 99)));
+  EXPECT_EQ(fake.encodedMaps, 2);
+  ASSERT_TRUE(run(tensor(2, 100)));
+  EXPECT_EQ(fake.encodedMaps, 2);
+  for (int64_t rows = 1; rows <= static_cast<int64_t>(TensorMapCache::kCapacity); ++rows)
+    ASSERT_TRUE(run(tensor(3, rows)));
+  ASSERT_TRUE(run(tensor(2, 100)));
+  EXPECT_EQ(fake.encodedMaps, 3 + static_cast<int>(TensorMapCache::kCapacity));
+}
+
+TEST_F(TensorMaps, TheStrideOfASingleElementIsFree) {
+  TensorArg q = tensor(1, 100);
+  q.strides[0] = -7;
+  EXPECT_TRUE(run(q));
+}
+
+TEST_F(TensorMaps, RefuseWhatHardwareCannotTake) {
+  TensorArg backwards = tensor(2, 100);
+  backwards.strides[1] = -256;
+  Status status = run(backwards);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::BadInput);
+  EXPECT_THAT(status.error().message, testing::HasSubstr("argument 'q': expected strides of 0 to "
+                                                         "2^40 bytes"));
+  fake.failures["cuTensorMapEncodeTiled"] = 1;
+  status = run(tensor(2, 98));
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, testing::HasSubstr("encoding the tensor map of argument 'q'"));
+  EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST_F(TensorMaps, NeedADriverThatEncodesThem) {
+  cuda::CudaApi api = fake.api();
+  api.tensorMapEncodeTiled = nullptr;
+  CudaDriver::Ptr old = CudaDriver::create(api).value();
+  auto map = encodeTensorMap(*old, artifact.manifest.arguments[0], {0, 128, 64}, tensor(1, 1));
+  ASSERT_FALSE(map);
+  EXPECT_THAT(map.error().message, testing::HasSubstr("update the NVIDIA driver to CUDA 12.0"));
+}
+
+TEST_F(TensorMaps, ManifestsRoundTripAndAreChecked) {
+  EXPECT_EQ(parseManifest(toJson(artifact.manifest)).value(), artifact.manifest);
+  for (TensorMapSpec wrong : {TensorMapSpec{1, 128, 64}, TensorMapSpec{0, 0, 64},
+                              TensorMapSpec{0, 257, 64}, TensorMapSpec{0, 128, 32}}) {
+    artifact.manifest.kernels[0].tensorMaps = {wrong};
+    EXPECT_FALSE(validate(artifact.manifest));
+  }
+}
