@@ -40,6 +40,10 @@ private:
                                   std::optional<uint64_t> alignment);
   unsigned addSite(mlir::Operation *op, std::unique_ptr<emu::Instruction> instruction);
   void findLoops(mlir::LLVM::LLVMFuncOp func);
+
+  unsigned numOps = 0; ///< That were visited.
+  llvm::DenseMap<mlir::Operation *, unsigned> branchOrder;
+  unsigned plainCycles = 0; ///< Of the visited ops since the last site or start of a block.
 };
 
 } // namespace attn
