@@ -61,7 +61,7 @@ struct Lane {
 struct WarpState {
   std::vector<Lane> lanes;
   uint64_t clock = 0;
-  /// Where the operations of the newest slice's instructions are.
+  /// What the warp has begun since its last synchronization (a commit, say): one slice.
   std::optional<size_t> newestAsync;
   bool isStuck = false;
 
@@ -87,7 +87,7 @@ private:
   void arrive(unsigned warp, llvm::ArrayRef<Lane *> group);
   bool release(llvm::ArrayRef<Lane *> group, uint64_t &time) const;
   void execute(unsigned warp, llvm::ArrayRef<Lane *> group);
-  bool append(unsigned warp, TraceCategory category, std::string name, const Site &site,
+  void append(unsigned warp, TraceCategory category, std::string name, const Site &site,
               uint64_t cycles);
   bool resolve(uint32_t token, uint64_t &time) const;
   void placeAsync();
@@ -111,8 +111,8 @@ Replay::Replay(TraceRecorder record) : recorder(std::move(record)) {
     tracks.push_back({"warp " + std::to_string(i), {}});
 }
 
-/// Adds to a warp's track and its clock; whether it went on with the slice before.
-bool Replay::append(unsigned warp, TraceCategory category, std::string name, const Site &site,
+/// Adds to a warp's track and its clock, in one slice with the same thing right before.
+void Replay::append(unsigned warp, TraceCategory category, std::string name, const Site &site,
                     uint64_t cycles) {
   std::vector<TraceSlice> &slices = tracks[warp].slices;
   uint64_t begin = warps[warp].clock, end = begin + cycles;
@@ -122,10 +122,9 @@ bool Replay::append(unsigned warp, TraceCategory category, std::string name, con
     slices.back().end = end;
     slices.back().last = &site;
     ++slices.back().count;
-    return true;
+    return;
   }
   slices.push_back({category, std::move(name), begin, end, &site, &site});
-  return false;
 }
 
 /// Whether what a token stands for has happened, and when.
@@ -173,8 +172,8 @@ void Replay::execute(unsigned warp, llvm::ArrayRef<Lane *> group) {
   if (site.instruction) {
     TraceCategory category = categoryOf(site);
     std::string name = category == TraceCategory::Arithmetic ? "arithmetic" : shortName(site).str();
-    bool continues = append(warp, category, name, site, site.instruction->cycles());
-    if (!continues)
+    append(warp, category, name, site, site.instruction->cycles());
+    if (category == TraceCategory::Sync)
       state.newestAsync.reset();
 
     uint64_t begin = state.clock;
@@ -192,7 +191,7 @@ void Replay::execute(unsigned warp, llvm::ArrayRef<Lane *> group) {
     if (issues && end != begin) {
       if (category == TraceCategory::Mma)
         productsEnd = end;
-      if (state.newestAsync) {
+      if (state.newestAsync && asyncSlices[*state.newestAsync].slice.name == name) {
         TraceSlice &slice = asyncSlices[*state.newestAsync].slice;
         slice.end = end;
         slice.last = &site;
