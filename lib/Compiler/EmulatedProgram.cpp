@@ -62,6 +62,8 @@ rt::Status EmulatedProgram::run(std::span<const rt::Argument> arguments,
     request.numParameters = params.slots().size();
     if (rt::Status status = program->launch(request, memory, options); !status)
       return status;
+    if (options.onlyCta)
+      return {};
   }
   return {};
 }

@@ -23,6 +23,8 @@ struct LaunchOptions {
   /// Clusters that run in turns; 1 runs them one after the other.
   unsigned interleave = 1;
   Listener *listener = nullptr;
+  /// Runs the cluster of this CTA alone, by its number in the grid (x fastest).
+  std::optional<uint64_t> onlyCta;
 };
 
 /// The geometry of a launch.

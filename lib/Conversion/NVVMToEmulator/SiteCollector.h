@@ -43,6 +43,10 @@ private:
   unsigned addSite(mlir::Operation *op, std::unique_ptr<emu::Instruction> instruction);
   void countStack(mlir::LLVM::LLVMFuncOp func);
   void findLoops(mlir::LLVM::LLVMFuncOp func);
+
+  unsigned numOps = 0; ///< That were visited.
+  llvm::DenseMap<mlir::Operation *, unsigned> branchOrder;
+  unsigned plainCycles = 0; ///< Of the visited ops since the last site or start of a block.
 };
 
 } // namespace attn
