@@ -60,8 +60,8 @@ STATISTICS_BARRIER = ("each warp's sums lie over keys, last read before the barr
 # By kernel and mutant: why every launch without it is right.
 HARMLESS = {
     "d64": {
-        "nvvm.barrier0 6 removed": "the epilogue lies over the queries, of which each warp has read "
-                                   "the rows that it writes",
+        "nvvm.barrier0 6 removed": "the epilogue lies over the queries, of which each warp "
+                                   "has read the rows that it writes",
     },
     "d128": {
         "nvvm.barrier0 1 removed": QUERY_BARRIER,
