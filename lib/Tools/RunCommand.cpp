@@ -22,7 +22,7 @@ struct RunFlags {
   bool check = false, json = false;
   std::string device = "cpu", target, ptxas, cacheDir, batch, async;
   uint64_t interleave = 0, maxSteps = 0;
-  std::string q, k, v, expect;
+  std::string q, k, v, expect, l3;
 };
 
 } // namespace
@@ -34,15 +34,20 @@ static const std::vector<std::string> kLayouts = {"dense",  "head_major", "packe
 
 /// What differs from line to line of a batch.
 static std::vector<Flag> requestFlags(RunFlags &flags) {
-  return {choiceFlag("inputs", "values made from --seed (default: random)", kInputs, flags.inputs),
-          choiceFlag("layout", "strides of q, k, v and o (default: dense)", kLayouts, flags.layout),
-          numberFlag("seed", "of the inputs (default: 0)", flags.seed, 0, UINT32_MAX),
-          numberFlag("repeat", "timed runs (default: 5)", flags.repeat, 1, 100000),
-          switchFlag("check", "compare with float64", flags.check),
-          textFlag("q", "FILE.npy", "values of q, [batch, seq_q, heads_q, head_dim]", flags.q),
-          textFlag("k", "FILE.npy", "values of k", flags.k),
-          textFlag("v", "FILE.npy", "values of v", flags.v),
-          textFlag("expect", "FILE.npy", "compare o with this as well", flags.expect)};
+  return {
+      choiceFlag("inputs", "values made from --seed (default: random)", kInputs, flags.inputs),
+      choiceFlag("layout", "strides of q, k, v and o (default: dense)", kLayouts, flags.layout),
+      numberFlag("seed", "of the inputs (default: 0)", flags.seed, 0, UINT32_MAX),
+      numberFlag("repeat", "timed runs (default: 5)", flags.repeat, 1, 100000),
+      switchFlag("check", "compare with float64", flags.check),
+      textFlag("q", "FILE.npy", "values of q, [batch, seq_q, heads_q, head_dim]", flags.q),
+      textFlag("k", "FILE.npy", "values of k", flags.k),
+      textFlag("v", "FILE.npy", "values of v", flags.v),
+      textFlag("expect", "FILE.npy", "compare o with this as well", flags.expect),
+      textFlag("l3", "FILE.mlir",
+               "what the emulator runs in place of the program that compile --emit llvm writes, "
+               "with the same launches",
+               flags.l3)};
 }
 
 static CommandSyntax makeSyntax(RunFlags &flags) {
@@ -92,6 +97,7 @@ static rt::Expected<RunRequest> makeRequest(const ParsedSpec &parsed, const RunF
   request.kFile = flags.k;
   request.vFile = flags.v;
   request.expectFile = flags.expect;
+  request.l3File = flags.l3;
   return request;
 }
 
