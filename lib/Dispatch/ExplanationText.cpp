@@ -43,8 +43,7 @@ static void addResources(Lines &lines, const Resources &use) {
                           registers.total(), use.registerLimit, registers.o, registers.s,
                           registers.q,
                           registers.p ? llvm::formatv("P {0}, ", registers.p).str() : "",
-                          registers.other,
-                          registers.total() > use.registerLimit ? ": spills" : "")
+                          registers.other, registers.total() > use.registerLimit ? ": spills" : "")
                 .str());
   lines.add("shared memory",
             llvm::formatv("{0} bytes a CTA of {1} (Q {2}, K {3}, V {4}, epilogue {5} over them)",

@@ -31,12 +31,12 @@ static Expected<uint64_t> byteStride(const ArgumentSpec &argument, const TensorA
   const int64_t bytes = byteSize(tensor.elementType);
   if (stride < 0 || stride >= kMaxStride / bytes || stride * bytes % kStrideUnit != 0)
     return fail(ErrorCode::BadInput,
-                "argument '" + argument.name + "': expected strides of 0 to 2^40 bytes that are "
-                                               "multiples of " +
+                "argument '" + argument.name +
+                    "': expected strides of 0 to 2^40 bytes that are "
+                    "multiples of " +
                     std::to_string(kStrideUnit) + ", got " + std::to_string(stride) +
                     " elements of " + std::to_string(bytes) + " bytes in dimension " +
-                    std::to_string(dim) +
-                    "; copy the tensor, or compile with instruction = mma");
+                    std::to_string(dim) + "; copy the tensor, or compile with instruction = mma");
   return static_cast<uint64_t>(stride * bytes);
 }
 
@@ -73,9 +73,8 @@ Expected<TensorMap> encodeTensorMap(const CudaDriver &driver, const ArgumentSpec
   cuda::Result result = driver.api().tensorMapEncodeTiled(
       &map, type, 4, tensor.data, sizes, strides, box, steps, kInterleaveNone, kSwizzle128B,
       kPromotionL2_256B, kFillZeros);
-  if (Status status =
-          driver.check(result, "encoding the tensor map of argument '" + argument.name +
-                                   "', shape " + tensor.shapeText());
+  if (Status status = driver.check(result, "encoding the tensor map of argument '" + argument.name +
+                                               "', shape " + tensor.shapeText());
       !status)
     return fail(status.error());
   return map;

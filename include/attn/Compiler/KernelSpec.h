@@ -81,11 +81,10 @@ template <class Pins, class Visitor> void visitPins(Pins &pins, Visitor &&visit)
   visit(SpecKey{"q_stages", "Q tiles in flight or in use", 1, 8}, pins.qStages);
   visit(SpecKey{"producer_registers", "registers of a thread that copies, 0 for its share", 0, 256},
         pins.producerRegisters);
-  visit(SpecKey{"consumer_registers", "registers of a thread that computes, 0 for its share", 0,
-                256},
-        pins.consumerRegisters);
-  visit(SpecKey{"integer_max", "compare scores with their reference as integers"},
-        pins.integerMax);
+  visit(
+      SpecKey{"consumer_registers", "registers of a thread that computes, 0 for its share", 0, 256},
+      pins.consumerRegisters);
+  visit(SpecKey{"integer_max", "compare scores with their reference as integers"}, pins.integerMax);
 }
 
 template <class Spec, class Visitor> void visitSpec(Spec &spec, Visitor &&visit) {

@@ -76,8 +76,7 @@ static Result launchKernel(Function function, unsigned gridX, unsigned gridY, un
   if (Result result = outcome("cuLaunchKernel"))
     return result;
   FakeLaunch launch{
-      nameOf(function), {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, {},
-      {}};
+      nameOf(function), {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, {}, {}};
   const size_t count = fake->paramCounts[launch.kernel];
   for (size_t i = 0; i < count; ++i)
     launch.params.push_back(*static_cast<const uint64_t *>(params[i]));

@@ -65,12 +65,12 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     StringRef name;
     int64_t value, min, max;
   };
-  for (const Field &field : {Field{"q_tile", q_tile, 1, 1024}, Field{"kv_tile", kv_tile, 1, 1024},
-                             Field{"stages", stages, 1, 8}, Field{"warps", warps, 1, 32},
-                             Field{"split_kv", split_kv, 1, 1024},
-                             Field{"q_stages", q_stages, 1, 8},
-                             Field{"producer_registers", producer_registers, 0, 256},
-                             Field{"consumer_registers", consumer_registers, 0, 256}})
+  for (const Field &field :
+       {Field{"q_tile", q_tile, 1, 1024}, Field{"kv_tile", kv_tile, 1, 1024},
+        Field{"stages", stages, 1, 8}, Field{"warps", warps, 1, 32},
+        Field{"split_kv", split_kv, 1, 1024}, Field{"q_stages", q_stages, 1, 8},
+        Field{"producer_registers", producer_registers, 0, 256},
+        Field{"consumer_registers", consumer_registers, 0, 256}})
     if (field.value < field.min || field.value > field.max)
       return emitError() << "expected " << field.name << " in [" << field.min << ", " << field.max
                          << "], got " << field.value;

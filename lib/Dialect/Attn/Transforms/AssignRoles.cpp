@@ -99,8 +99,9 @@ void RoleCloner::cloneIf(scf::IfOp ifOp, IRMapping &mapping) {
   for (Type type : ifOp.getResultTypes())
     if (holds(type))
       types.push_back(type);
-  auto copy = scf::IfOp::create(b, ifOp.getLoc(), types, mapping.lookupOrDefault(ifOp.getCondition()),
-                                /*addThenBlock=*/true, /*addElseBlock=*/!ifOp.getElseRegion().empty());
+  auto copy =
+      scf::IfOp::create(b, ifOp.getLoc(), types, mapping.lookupOrDefault(ifOp.getCondition()),
+                        /*addThenBlock=*/true, /*addElseBlock=*/!ifOp.getElseRegion().empty());
   for (auto [from, to] : llvm::zip(ifOp->getRegions(), copy->getRegions())) {
     if (from.empty())
       continue;

@@ -49,8 +49,8 @@ struct AssignTensorMaps : attn::impl::AttnAssignTensorMapsBase<AssignTensorMaps>
     Builder b(op->getContext());
     auto type = TensorMapType::get(b.getContext(), rows, kBoxColumns, elementType);
     for (BlockArgument candidate : kernel.getArguments())
-      if (auto of = kernel.getArgAttrOfType<IntegerAttr>(candidate.getArgNumber(),
-                                                         kTensorMapOfAttr);
+      if (auto of =
+              kernel.getArgAttrOfType<IntegerAttr>(candidate.getArgNumber(), kTensorMapOfAttr);
           of && of.getInt() == argument.getArgNumber() && candidate.getType() == type) {
         map.assign(candidate);
         return success();

@@ -118,11 +118,11 @@ LogicalResult RolePipeInserter::createPipes() {
     b.setInsertionPointToStart(forall.getBody());
     if (!pipes.empty())
       b.setInsertionPointAfter(pipes.back().create);
-    auto type = PipeType::get(b.getContext(), tile,
-                              isQ ? schedule.getQStages() : schedule.getStages());
-    auto create = PipeCreateOp::create(b, load.getLoc(), type,
-                                       b.getI64IntegerAttr(schedule.getWarps()), IntegerAttr(),
-                                       IntegerAttr());
+    auto type =
+        PipeType::get(b.getContext(), tile, isQ ? schedule.getQStages() : schedule.getStages());
+    auto create =
+        PipeCreateOp::create(b, load.getLoc(), type, b.getI64IntegerAttr(schedule.getWarps()),
+                             IntegerAttr(), IntegerAttr());
     pipes.push_back({load.getSource(), tile, create});
   }
   return success();
@@ -166,8 +166,8 @@ void RolePipeInserter::replace(LoadTileOp load, Value &counter) {
   CopyTileOp::create(b, loc, load.getSource(), load.getBatch(), load.getRow(), load.getHead(),
                      limit, pipe, counter, Value(), alignment);
   PipeCommitOp::create(b, loc, pipe);
-  auto wait = PipeWaitOp::create(b, loc, load.getResult().getType(), pipe, counter,
-                                 b.getI64IntegerAttr(0));
+  auto wait =
+      PipeWaitOp::create(b, loc, load.getResult().getType(), pipe, counter, b.getI64IntegerAttr(0));
   load.getResult().replaceAllUsesWith(wait.getTile());
   b.setInsertionPointAfter(lastReader(wait.getTile(), wait));
   PipeReleaseOp::create(b, loc, pipe, counter);

@@ -46,9 +46,8 @@ static void reverseChain(KeyLoops &loops) {
   SmallVector<Value> results(loops.back().getResults());
   // What reads the results of the chain reads those of the loop that is last now.
   for (auto [result, replacement] : llvm::zip(results, loops.front().getResults()))
-    result.replaceUsesWithIf(replacement, [&](OpOperand &use) {
-      return !llvm::is_contained(loops, use.getOwner());
-    });
+    result.replaceUsesWithIf(
+        replacement, [&](OpOperand &use) { return !llvm::is_contained(loops, use.getOwner()); });
   ValueRange carried = init;
   for (scf::ForOp loop : llvm::reverse(loops)) {
     loop.getInitArgsMutable().assign(carried);

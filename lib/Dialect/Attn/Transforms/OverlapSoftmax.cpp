@@ -84,8 +84,8 @@ private:
 
 /// The only op of type OpTy in the loop's body that `accepts` takes.
 template <typename OpTy>
-static LogicalResult findOnly(scf::ForOp loop, OpTy &found,
-                              function_ref<bool(OpTy)> accepts = [](OpTy) { return true; }) {
+static LogicalResult findOnly(
+    scf::ForOp loop, OpTy &found, function_ref<bool(OpTy)> accepts = [](OpTy) { return true; }) {
   for (OpTy op : loop.getBody()->getOps<OpTy>()) {
     if (!accepts(op))
       continue;
@@ -119,8 +119,7 @@ LogicalResult Overlapper::matchStep(scf::ForOp loop, Step &step) {
       step.output.getA() != step.convert.getResult() ||
       step.output.getAcc() != step.rescale.getResult() ||
       step.rescale.getFactors() != step.update.getAlpha() ||
-      !isCarried(oArg, step.output.getResult()) ||
-      !isCarried(stateArg, step.update.getNewState()))
+      !isCarried(oArg, step.output.getResult()) || !isCarried(stateArg, step.update.getNewState()))
     return failure();
   step.indexOfO = oArg.getArgNumber() - 1;
   step.indexOfState = stateArg.getArgNumber() - 1;
@@ -153,8 +152,8 @@ void Overlapper::findFirstTile() {
   for (Step &step : steps) {
     Location loc = step.loop.getLoc();
     Value lower = step.loop.getLowerBound();
-    Value runs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower,
-                                       step.loop.getUpperBound());
+    Value runs =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower, step.loop.getUpperBound());
     Value next = arith::AddIOp::create(b, loc, lower, step.loop.getStep());
     Value key = keyAt(step, lower);
     if (!anyTile) {

@@ -19,7 +19,9 @@ namespace attn {
 } // namespace attn
 
 /// The op of `block` in which `op` stands, or null.
-static Operation *ancestorIn(Block *block, Operation *op) { return block->findAncestorOpInBlock(*op); }
+static Operation *ancestorIn(Block *block, Operation *op) {
+  return block->findAncestorOpInBlock(*op);
+}
 
 /// The first op of the block that reads the value.
 static Operation *firstReader(Value value, Block *block) {
@@ -62,8 +64,8 @@ static void startProducts(Block &block) {
     OpBuilder b(mma);
     Value acc = isZero(mma.getAcc()) ? Value() : Value(mma.getAcc());
     auto type = InFlightType::get(b.getContext(), mma.getResult().getType());
-    auto start = MmaStartOp::create(b, mma.getLoc(), type, mma.getA(), mma.getB(), acc,
-                                    mma.getTransposeB());
+    auto start =
+        MmaStartOp::create(b, mma.getLoc(), type, mma.getA(), mma.getB(), acc, mma.getTransposeB());
     Operation *reader = firstReader(mma.getResult(), &block);
     if (!reader) {
       mma.erase();
