@@ -23,7 +23,7 @@ protected:
 
   std::string path(const std::string &name, const std::string &suffix,
                    const std::string &directory = {}) {
-    return (directory.empty() ? cacheDir : directory) + "/v1/" + name.substr(0, 2) + "/" + name +
+    return (directory.empty() ? cacheDir : directory) + "/v2/" + name.substr(0, 2) + "/" + name +
            suffix;
   }
   std::string aliasPath() { return path(alias.text, ".alias"); }
