@@ -135,8 +135,8 @@ OwningOpRef<ModuleOp> ProblemBuilder::build() {
   Value lse = spec.lse ? arguments[4] : Value();
   Value slopes = spec.alibi ? arguments[types.size() - 2] : Value();
   auto op = ForwardOp::create(b, loc, arguments[0], arguments[1], arguments[2], arguments[3], lse,
-                              /*lse_tail=*/Value(), arguments.back(), ValueRange(), ValueRange(), mask(),
-                              DenseLayoutAttr::get(b.getContext()),
+                              /*lse_tail=*/Value(), arguments.back(), ValueRange(), ValueRange(),
+                              mask(), DenseLayoutAttr::get(b.getContext()),
                               b.getI64IntegerAttr(spec.alignment), ScheduleAttr());
   if (spec.softcap || spec.alibi)
     buildScore(op, slopes);

@@ -13,6 +13,17 @@
 using namespace mlir;
 using namespace attn;
 
+/// The session's module, lowered, with its launches.
+static rt::Expected<std::unique_ptr<EmulatedProgram>> makeProgram(Session &session,
+                                                                  rt::Manifest manifest) {
+  auto program = emu::Program::create(session.module());
+  if (!program)
+    return rt::fail(program.error().code == rt::ErrorCode::BadInput
+                        ? session.takeError(rt::ErrorCode::BadInput, program.error().message)
+                        : program.error());
+  return std::make_unique<EmulatedProgram>(std::move(manifest), std::move(*program));
+}
+
 rt::Expected<std::unique_ptr<EmulatedProgram>>
 Compiler::compileEmulated(const Problem &problem) const {
   if (!info->isGpu)
@@ -30,10 +41,13 @@ Compiler::compileEmulated(const Problem &problem) const {
     return rt::fail(manifest.error());
   // Reports name lines of the text that `attnc compile --emit llvm` writes.
   generateLocationsFromIR(llvm::nulls(), "l3.mlir", session.module(), OpPrintingFlags());
-  auto program = emu::Program::create(session.module());
-  if (!program)
-    return rt::fail(program.error().code == rt::ErrorCode::BadInput
-                        ? session.takeError(rt::ErrorCode::BadInput, program.error().message)
-                        : program.error());
-  return std::make_unique<EmulatedProgram>(std::move(*manifest), std::move(*program));
+  return makeProgram(session, std::move(*manifest));
+}
+
+rt::Expected<std::unique_ptr<EmulatedProgram>> Compiler::emulate(const ProblemText &l3,
+                                                                 rt::Manifest manifest) const {
+  Session session(options, *info);
+  if (rt::Status status = session.load(l3); !status)
+    return rt::fail(status.error());
+  return makeProgram(session, std::move(manifest));
 }

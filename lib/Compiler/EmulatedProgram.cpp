@@ -108,6 +108,8 @@ rt::Status EmulatedProgram::run(std::span<const rt::Argument> arguments,
     request.numParameters = params.slots().size() + maps.size();
     if (rt::Status status = program->launch(request, memory, options); !status)
       return status;
+    if (options.onlyCta)
+      return {};
   }
   return {};
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Emulator/Async.h"
+#include "attn/Emulator/Machine.h"
 
 #include <algorithm>
 
@@ -46,11 +46,17 @@ void AsyncOp::complete(Component component, uint32_t epoch) {
 //===----------------------------------------------------------------------===//
 
 void AsyncEngine::issue(AsyncOpPtr op, bool wakes) {
+  if (Listener *watcher = op->issuer.listener())
+    watcher->issued(*op);
   if (mode == AsyncMode::Early || (mode == AsyncMode::Random && random() % 4 == 0)) {
     op->land();
     return;
   }
   pending.push_back({std::move(op), wakes});
+  if (pending.size() < sweepAt)
+    return;
+  dropLanded();
+  sweepAt = std::max<size_t>(1024, 2 * pending.size());
 }
 
 void AsyncEngine::dropLanded() {

@@ -60,6 +60,8 @@ bool NamedBarrier::enter(Thread &thread, unsigned count, bool aligned) {
                                                  " waits there for " + Twine(expected));
     return false;
   }
+  if (Listener *watcher = thread.listener())
+    watcher->arrived(thread, this, generation);
   arrived.push_back(&thread);
   sites.push_back(&thread.site());
   anyAligned |= aligned;
@@ -93,6 +95,8 @@ void NamedBarrier::sync(Thread &thread, unsigned count, bool aligned) {
                         std::to_string(arrived.size()) + " of " + std::to_string(expected) +
                         " threads are";
                });
+  if (Listener *watcher = thread.listener())
+    watcher->passed(thread, this, mine);
   thread.clocks.join(released);
 }
 
@@ -110,6 +114,8 @@ void ClusterBarrier::arrive(Thread &thread, bool release) {
     return thread.report(ReportKind::BarrierMisuse,
                          "arrives at the cluster barrier twice without waiting between");
   last = phase + 1;
+  if (Listener *watcher = thread.listener())
+    watcher->arrived(thread, this, phase);
   if (release) {
     gathering.join(thread.clocks);
     thread.tick();
@@ -132,6 +138,8 @@ void ClusterBarrier::wait(Thread &thread) {
                  return "the cluster barrier, where " + std::to_string(arrived) + " of " +
                         std::to_string(numThreads(thread.cluster())) + " threads are";
                });
+  if (Listener *watcher = thread.listener())
+    watcher->passed(thread, this, mine - 1);
   thread.clocks.join(released);
 }
 
@@ -167,6 +175,8 @@ void Mbarrier::arrive(Thread &thread, unsigned arrivals, bool drop) {
                                                         nameOf(thread, address) +
                                                         ", which waits for " + Twine(pending) +
                                                         " in phase " + Twine(completedPhases));
+  if (Listener *watcher = thread.listener())
+    watcher->arrived(thread, this, completedPhases);
   gathering.join(thread.clocks);
   thread.tick();
   pending -= arrivals;
@@ -187,8 +197,11 @@ void Mbarrier::expectTx(Thread &thread, int64_t numBytes) {
 
 void Mbarrier::completeTx(int64_t numBytes, AsyncOpPtr op) {
   bytes -= numBytes;
-  if (op)
+  if (op) {
+    if (Listener *watcher = op->issuer.listener())
+      watcher->signalled(*op, this, completedPhases);
     landed.push_back(std::move(op));
+  }
   advance();
 }
 
@@ -198,7 +211,11 @@ void Mbarrier::arriveAsync(const Clocks &knowledge, unsigned arrivals) {
   advance();
 }
 
-void Mbarrier::acquire(Thread &thread) const { thread.clocks.join(released); }
+void Mbarrier::acquire(Thread &thread) const {
+  if (Listener *watcher = thread.listener(); watcher && completedPhases > 0)
+    watcher->passed(thread, this, completedPhases - 1);
+  thread.clocks.join(released);
+}
 
 void Mbarrier::wait(Thread &thread, unsigned parity) {
   thread.block([&] { return isComplete(parity); },

@@ -15,8 +15,8 @@
 using namespace attn::emu;
 namespace context = boost::context::detail;
 
-/// Compiled kernels spill their registers to the stack without much thrift.
-static constexpr size_t kStackBytes = size_t(2) << 20;
+/// What the emulator itself needs on a thread's stack.
+static constexpr size_t kOwnBytes = size_t(256) << 10;
 
 static void run(context::transfer_t from) {
   auto *fiber = static_cast<Fiber *>(from.data);
@@ -41,26 +41,31 @@ bool Fiber::ownsStack(const void *address, size_t bytes) const {
          bytes <= static_cast<size_t>(stackEnd - static_cast<const std::byte *>(address));
 }
 
+FiberPool::FiberPool(size_t bytes) {
+  size_t page = getpagesize();
+  stackBytes = (bytes + kOwnBytes + page - 1) / page * page;
+}
+
 FiberPool::~FiberPool() {
   for (const std::unique_ptr<Fiber> &fiber : fibers)
-    munmap(fiber->stackBegin - getpagesize(), kStackBytes + getpagesize());
+    munmap(fiber->stackBegin - getpagesize(), stackBytes + getpagesize());
 }
 
 Fiber *FiberPool::start(void (*entry)(void *), void *argument) {
   if (unused.empty()) {
     // The lowest page stays inaccessible: an overflow faults instead of overwriting.
     size_t guard = getpagesize();
-    void *memory = mmap(nullptr, kStackBytes + guard, PROT_READ | PROT_WRITE,
+    void *memory = mmap(nullptr, stackBytes + guard, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
       return nullptr;
     if (mprotect(memory, guard, PROT_NONE) != 0) {
-      munmap(memory, kStackBytes + guard);
+      munmap(memory, stackBytes + guard);
       return nullptr;
     }
     auto fiber = std::make_unique<Fiber>();
     fiber->stackBegin = static_cast<std::byte *>(memory) + guard;
-    fiber->stackEnd = fiber->stackBegin + kStackBytes;
+    fiber->stackEnd = fiber->stackBegin + stackBytes;
     unused.push_back(fiber.get());
     fibers.push_back(std::move(fiber));
   }
@@ -68,6 +73,6 @@ Fiber *FiberPool::start(void (*entry)(void *), void *argument) {
   unused.pop_back();
   fiber->entry = entry;
   fiber->argument = argument;
-  fiber->next = context::make_fcontext(fiber->stackEnd, kStackBytes, run);
+  fiber->next = context::make_fcontext(fiber->stackEnd, stackBytes, run);
   return fiber;
 }

@@ -40,6 +40,7 @@ private:
 /// Fibers whose stacks are reused by one CTA after the other.
 class FiberPool {
 public:
+  explicit FiberPool(size_t stackBytes);
   ~FiberPool();
   /// A fiber that will run entry(argument); null when the machine has no memory for its stack.
   Fiber *start(void (*entry)(void *), void *argument);
@@ -47,6 +48,7 @@ public:
   void release(Fiber *fiber) { unused.push_back(fiber); }
 
 private:
+  size_t stackBytes; ///< Whole pages.
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::vector<Fiber *> unused;
 };

@@ -57,6 +57,14 @@ static Dim3 indexIn(Dim3 grid, uint64_t i) {
           unsigned(i / (uint64_t(grid.x) * grid.y))};
 }
 
+/// The number of the cluster that a CTA of the grid is in.
+static uint64_t clusterOf(const LaunchShape &shape, uint64_t cta) {
+  Dim3 at = indexIn(shape.grid, cta);
+  uint64_t columns = shape.grid.x / shape.cluster.x, rows = shape.grid.y / shape.cluster.y;
+  return at.x / shape.cluster.x +
+         columns * (at.y / shape.cluster.y + rows * (at.z / shape.cluster.z));
+}
+
 std::optional<Report> Launch::run(ThreadFunction threadFunction, void **threadParameters) {
   function = threadFunction;
   parameters = threadParameters;
@@ -73,10 +81,15 @@ std::optional<Report> Launch::run(ThreadFunction threadFunction, void **threadPa
   Scheduler scheduler(*this);
   Dim3 clusterGrid{shape.grid.x / shape.cluster.x, shape.grid.y / shape.cluster.y,
                    shape.grid.z / shape.cluster.z};
-  for (uint64_t first = 0; first < numClusters && !stopped(); first += together) {
+  uint64_t begin = 0, end = numClusters;
+  if (options.onlyCta) {
+    begin = clusterOf(shape, *options.onlyCta);
+    end = begin + 1;
+  }
+  for (uint64_t first = begin; first < end && !stopped(); first += together) {
     std::vector<std::unique_ptr<Cluster>> clusters;
     llvm::SmallVector<Cluster *> pointers;
-    for (uint64_t i = first; i != std::min(first + together, numClusters); ++i) {
+    for (uint64_t i = first; i != std::min(first + together, end); ++i) {
       auto cluster = std::make_unique<Cluster>(*this, regions[i - first]->base);
       Dim3 at = indexIn(clusterGrid, i);
       for (unsigned rank = 0; rank != ctasPerCluster; ++rank) {

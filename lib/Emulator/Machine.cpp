@@ -28,6 +28,7 @@ Thread::Thread(Cta &cta, unsigned index, Component component)
 }
 
 Cluster &Thread::cluster() const { return block_->cluster; }
+Listener *Thread::listener() const { return launch().options.listener; }
 Warp &Thread::warp() const { return *block_->warps[number / kLanes]; }
 Warpgroup &Thread::warpgroup() const { return *block_->warpgroups[number / kWarpgroupThreads]; }
 
@@ -101,8 +102,11 @@ SharedMemory *Thread::sharedAt(const void *address) {
 }
 
 void Thread::complete(ArrayRef<AsyncOpPtr> ops) {
-  for (const AsyncOpPtr &op : ops)
+  for (const AsyncOpPtr &op : ops) {
     op->complete(self, epoch());
+    if (Listener *watcher = listener())
+      watcher->awaited(*this, *op);
+  }
 }
 
 void Thread::report(ReportKind kind, const Twine &message) {
@@ -113,18 +117,16 @@ void Thread::report(ReportKind kind, const Twine &message) {
 void Thread::block(llvm::function_ref<bool()> isReady, llvm::function_ref<std::string()> what) {
   if (isReady() || launch().stopped())
     return;
-  if (launch().options.listener)
-    launch().options.listener->blocked(*this, site());
   state = State::Blocked;
   ready = &isReady;
   waitsFor = &what;
   suspend();
-  if (launch().options.listener)
-    launch().options.listener->resumed(*this, site());
 }
 
 void Thread::yield() {
   polls = true;
+  if (Listener *watcher = listener())
+    watcher->polled(*this);
   suspend();
 }
 
@@ -207,8 +209,12 @@ Accessor Warpgroup::accessor(Thread &issuer, const Site &site, const Clocks &clo
 }
 
 void Warpgroup::complete(ArrayRef<AsyncOpPtr> ops) {
-  for (const AsyncOpPtr &op : ops)
+  for (const AsyncOpPtr &op : ops) {
     op->complete(self, publish());
+    for (unsigned i = 0, e = numThreads(); i != e; ++i)
+      if (Listener *watcher = thread(i).listener())
+        watcher->awaited(thread(i), *op);
+  }
 }
 
 //===----------------------------------------------------------------------===//

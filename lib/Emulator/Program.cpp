@@ -59,6 +59,8 @@ static void callAccess(ThreadHeader *header, uint32_t number, const void *addres
 static void callStep(ThreadHeader *header, uint32_t site) {
   Thread &thread = threadOf(header);
   thread.launch().step(thread, siteOf(thread, site));
+  if (Listener *watcher = thread.listener())
+    watcher->looped(thread, siteOf(thread, site));
 }
 
 static void callCheck(ThreadHeader *header, uint32_t number, uint8_t failed) {
@@ -173,7 +175,7 @@ static constexpr size_t kMaxSharedBytes = 227 << 10;
 static constexpr uint64_t kMaxThreads = 1024;
 
 static rt::Status check(const Program::Request &request, const EmulatedKernel &kernel,
-                        size_t sharedBytes) {
+                        size_t sharedBytes, std::optional<uint64_t> onlyCta) {
   auto refuse = [&](const llvm::Twine &message) {
     return rt::fail(rt::ErrorCode::BadInput, ("kernel '" + kernel.name + "': " + message).str());
   };
@@ -193,6 +195,9 @@ static rt::Status check(const Program::Request &request, const EmulatedKernel &k
                   " bytes of shared memory, got " + llvm::Twine(sharedBytes));
   if (request.grid.count() == 0)
     return refuse("expected a grid of at least one CTA");
+  if (onlyCta && *onlyCta >= request.grid.count())
+    return refuse("expected a CTA in [0, " + llvm::Twine(request.grid.count() - 1) + "], got " +
+                  llvm::Twine(*onlyCta));
   if (request.grid.x % kernel.cluster.x || request.grid.y % kernel.cluster.y ||
       request.grid.z % kernel.cluster.z)
     return refuse(llvm::formatv("expected a grid of whole clusters of {0} x {1} x {2} CTAs, got "
@@ -215,14 +220,14 @@ rt::Status Program::launch(const Request &request, GlobalMemory memory,
   if (kernel == tables.kernels.end())
     return rt::fail(rt::ErrorCode::BadInput, "the program has no kernel '" + request.kernel + "'");
   size_t sharedBytes = tables.staticSharedBytes + request.dynamicSharedBytes;
-  if (rt::Status status = check(request, *kernel, sharedBytes); !status)
+  if (rt::Status status = check(request, *kernel, sharedBytes, options.onlyCta); !status)
     return status;
   for (const auto &[name, bytes] : state->globals)
     memory.addBytes(name, bytes.data(), bytes.size());
   for (const auto &[i, parameter] : llvm::enumerate(kernel->parameters))
     if (parameter.byValue)
       memory.addBytes("parameter " + std::to_string(i), request.parameters[i], parameter.bytes);
-  LaunchShape shape{request.grid, request.block, kernel->cluster, sharedBytes};
+  LaunchShape shape{request.grid, request.block, kernel->cluster, sharedBytes, tables.stackBytes};
   Launch launch(tables.sites, shape, options, memory);
   if (std::optional<Report> report =
           launch.run(state->entries.lookup(kernel->name), request.parameters))

@@ -16,7 +16,7 @@ namespace attn::emu {
 /// Runs the threads of some clusters in turns until all have ended or the launch is stopped.
 class Scheduler {
 public:
-  explicit Scheduler(Launch &launch) : launch(launch) {}
+  explicit Scheduler(Launch &launch) : launch(launch), pool(launch.shape.stackBytes) {}
 
   /// Runs clusters together; call again for the next ones.
   void run(llvm::ArrayRef<Cluster *> clusters);

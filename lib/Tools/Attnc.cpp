@@ -93,6 +93,7 @@ Compiles attention kernels from a problem given as key=value words, a .json file
 commands:
   compile   write the IR, PTX or machine code of a problem
   run       run a problem on the CPU or a GPU and check the result
+  trace     write the timeline of one emulated CTA
   explain   show the chosen schedule, why others were not, and the roofline bound
   cache     list, check and clean the kernel cache
 
@@ -110,6 +111,7 @@ int attn::runAttnc(Words arguments) {
   };
   constexpr Command commands[] = {{"compile", compileCommand},
                                   {"run", runCommand},
+                                  {"trace", traceCommand},
                                   {"explain", explainCommand},
                                   {"cache", cacheCommand}};
   if (arguments.empty()) {

@@ -21,6 +21,7 @@ using Words = llvm::ArrayRef<std::string>;
 // Each returns an exit code.
 int compileCommand(Words arguments);
 int runCommand(Words arguments);
+int traceCommand(Words arguments);
 int explainCommand(Words arguments);
 int cacheCommand(Words arguments);
 

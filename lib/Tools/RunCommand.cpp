@@ -21,8 +21,8 @@ struct RunFlags {
   uint64_t seed = 0, repeat = 5, threads = 0;
   bool check = false, json = false;
   std::string device = "cpu", target, ptxas, cacheDir, batch, async;
-  uint64_t interleave = 0;
-  std::string q, k, v, expect;
+  uint64_t interleave = 0, maxSteps = 0;
+  std::string q, k, v, expect, l3;
 };
 
 } // namespace
@@ -34,15 +34,20 @@ static const std::vector<std::string> kLayouts = {"dense",  "head_major", "packe
 
 /// What differs from line to line of a batch.
 static std::vector<Flag> requestFlags(RunFlags &flags) {
-  return {choiceFlag("inputs", "values made from --seed (default: random)", kInputs, flags.inputs),
-          choiceFlag("layout", "strides of q, k, v and o (default: dense)", kLayouts, flags.layout),
-          numberFlag("seed", "of the inputs (default: 0)", flags.seed, 0, UINT32_MAX),
-          numberFlag("repeat", "timed runs (default: 5)", flags.repeat, 1, 100000),
-          switchFlag("check", "compare with float64", flags.check),
-          textFlag("q", "FILE.npy", "values of q, [batch, seq_q, heads_q, head_dim]", flags.q),
-          textFlag("k", "FILE.npy", "values of k", flags.k),
-          textFlag("v", "FILE.npy", "values of v", flags.v),
-          textFlag("expect", "FILE.npy", "compare o with this as well", flags.expect)};
+  return {
+      choiceFlag("inputs", "values made from --seed (default: random)", kInputs, flags.inputs),
+      choiceFlag("layout", "strides of q, k, v and o (default: dense)", kLayouts, flags.layout),
+      numberFlag("seed", "of the inputs (default: 0)", flags.seed, 0, UINT32_MAX),
+      numberFlag("repeat", "timed runs (default: 5)", flags.repeat, 1, 100000),
+      switchFlag("check", "compare with float64", flags.check),
+      textFlag("q", "FILE.npy", "values of q, [batch, seq_q, heads_q, head_dim]", flags.q),
+      textFlag("k", "FILE.npy", "values of k", flags.k),
+      textFlag("v", "FILE.npy", "values of v", flags.v),
+      textFlag("expect", "FILE.npy", "compare o with this as well", flags.expect),
+      textFlag("l3", "FILE.mlir",
+               "what the emulator runs in place of the program that compile --emit llvm writes, "
+               "with the same launches",
+               flags.l3)};
 }
 
 static CommandSyntax makeSyntax(RunFlags &flags) {
@@ -64,6 +69,8 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
                "when the emulator's asynchronous copies land (default: early)", flags.async),
       numberFlag("interleave", "CTAs that the emulator runs in turns (default: 1)",
                  flags.interleave, 1, 1024),
+      numberFlag("max-steps", "instructions after which the emulator stops (default: 2^32)",
+                 flags.maxSteps, 1, INT64_MAX),
       textFlag("batch", "FILE.jsonl",
                "one run a line, an object of SPEC's keys and the flags above; answers in JSON",
                flags.batch),
@@ -90,6 +97,7 @@ static rt::Expected<RunRequest> makeRequest(const ParsedSpec &parsed, const RunF
   request.kFile = flags.k;
   request.vFile = flags.v;
   request.expectFile = flags.expect;
+  request.l3File = flags.l3;
   return request;
 }
 
@@ -98,6 +106,8 @@ static rt::Expected<emu::LaunchOptions> parseEmulation(const RunFlags &flags) {
   emu::LaunchOptions options;
   if (flags.interleave != 0)
     options.interleave = static_cast<unsigned>(flags.interleave);
+  if (flags.maxSteps != 0)
+    options.maxSteps = flags.maxSteps;
   llvm::StringRef text = flags.async;
   if (text.empty() || text == "early")
     return options;
@@ -126,6 +136,8 @@ static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &f
     return refuse("--async");
   if (!isEmulated && flags.interleave != 0)
     return refuse("--interleave");
+  if (!isEmulated && flags.maxSteps != 0)
+    return refuse("--max-steps");
   if ((device->isCuda || isEmulated) && flags.threads != 0)
     return refuse("--threads");
   if (!device->isCuda && flags.payload != 0)

@@ -8,6 +8,7 @@
 #include "RunTensors.h"
 
 #include <chrono>
+#include <llvm/Support/MemoryBuffer.h>
 
 using namespace attn;
 
@@ -31,12 +32,30 @@ rt::Expected<const EmulatedProgram *> ProblemRunner::emulatedProgram(const Kerne
   return slot.get();
 }
 
+/// The program of a file with the problem's launches. Not kept: files are tried once each.
+static rt::Expected<std::unique_ptr<EmulatedProgram>>
+loadProgram(const Compiler &compiler, const std::string &file, const EmulatedProgram &compiled) {
+  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
+  if (!buffer)
+    return rt::fail(rt::ErrorCode::BadInput,
+                    "--l3 " + file + ": cannot read: " + buffer.getError().message());
+  return compiler.emulate({(*buffer)->getBuffer().str(), file}, compiled.manifest());
+}
+
 /// Once: an emulated run says nothing about a GPU's time.
 rt::Expected<std::vector<double>> ProblemRunner::runOnEmulator(const RunRequest &request,
                                                                ProblemTensors &tensors) {
   rt::Expected<const EmulatedProgram *> program = emulatedProgram(request.spec);
   if (!program)
     return rt::fail(program.error());
+  std::unique_ptr<EmulatedProgram> loaded;
+  if (!request.l3File.empty()) {
+    auto given = loadProgram(compiler, request.l3File, **program);
+    if (!given)
+      return rt::fail(given.error());
+    loaded = std::move(*given);
+    *program = loaded.get();
+  }
   auto arguments = tensors.arguments((*program)->manifest());
   if (!arguments)
     return rt::fail(arguments.error());

@@ -134,6 +134,9 @@ static double percentile(std::vector<double> times, double fraction) {
 rt::Expected<RunReport> ProblemRunner::run(const RunRequest &request) {
   const KernelSpec &spec = request.spec;
   const RunShape &shape = request.shape;
+  if (!request.l3File.empty() && options.device.emulated.empty())
+    return rt::fail(rt::ErrorCode::BadInput,
+                    "--l3: has no meaning for --device " + options.device.text());
   rt::Expected<ProblemTensors> tensors = ProblemTensors::create(request);
   if (!tensors)
     return rt::fail(tensors.error());

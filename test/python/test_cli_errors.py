@@ -23,7 +23,7 @@ def spec(*words):
 CASES = [
     ([], ["usage: attnc"]),
     (["comple"], ["unknown command 'comple'", "did you mean 'compile'"]),
-    (["dance"], ["unknown command 'dance'", "compile, run, explain, cache"]),
+    (["dance"], ["unknown command 'dance'", "compile, run, trace, explain, cache"]),
     # Words of a spec.
     (["compile"], ["no problem given", "head_dim"]),
     (spec("head_dim"), ["'head_dim'", "expected key=value"]),

@@ -109,7 +109,27 @@ def test_device_and_mode_are_checked():
         (["--device", "emulate:sm_80", "--async", "sometimes"], "expected early, late or random"),
         (["--device", "emulate:sm_80", "--threads", "2"], "has no meaning"),
         (["--device", "cpu", "--async", "late"], "--async: has no meaning"),
+        (["--device", "cpu", "--l3", "x.mlir"], "--l3: has no meaning"),
+        (["--device", "emulate:sm_80", "--l3", "no.mlir"], "--l3 no.mlir: cannot read"),
         (["--device", "emulate:sm_80", "--target", "cpu"], "does not run on"),
     ]:
         done = attnc("run", *words, *flags)
         assert done.returncode == 1 and message in done.stderr, done.stderr
+
+
+def test_edited_program_runs_in_place_of_the_compiled_one(tmp_path):
+    spec = ["head_dim=64", "heads_q=1", "heads_kv=1"]
+    flags = ["seq_q=8", "seq_kv=8", "--device", "emulate:sm_80", "--check", "--l3"]
+    whole = attnc("compile", *spec, "--target", "sm_80", "--emit", "llvm").stdout
+    program = tmp_path / "edited.mlir"
+    for text, code, message in [
+        (whole, 0, ""),
+        (whole.replace("nvvm.barrier0", "", 1), 1, "edited.mlir:"),
+        (whole.replace("@attn_forward(", "@other(", 1), 1, "has no kernel 'attn_forward'"),
+        ("llvm.fumc", 1, "edited.mlir:1:1: "),
+        ("", 1, "has no kernel 'attn_forward'"),
+        ("func.func private @f()", 1, "emulator"),
+    ]:
+        program.write_text(text)
+        done = attnc("run", *spec, *flags, program)
+        assert done.returncode == code and message in done.stderr, (text[:40], done.stderr)

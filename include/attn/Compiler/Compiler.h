@@ -19,7 +19,7 @@
 
 namespace attn {
 
-/// MLIR text of a problem, and what messages call it.
+/// MLIR text, mostly of a problem, and what messages call it.
 struct ProblemText {
   std::string text;
   std::string name;
@@ -82,6 +82,10 @@ public:
 
   /// The kernels of a GPU target for the emulator, in this process.
   rt::Expected<std::unique_ptr<EmulatedProgram>> compileEmulated(const Problem &problem) const;
+
+  /// The same of L3 text, such as that of Emit::LLVM, with the launches of a manifest.
+  rt::Expected<std::unique_ptr<EmulatedProgram>> emulate(const ProblemText &l3,
+                                                         rt::Manifest manifest) const;
 
   /// Which schedule is chosen and why.
   rt::Expected<ExplanationText> explain(const Problem &problem,

@@ -25,7 +25,8 @@ public:
   const rt::Manifest &manifest() const { return spec; }
 
   /// Checks the arguments and launches the manifest's kernels in order, as rt::launch does. A
-  /// report of the emulator is an error of code BadInput.
+  /// report of the emulator is an error of code BadInput. With `onlyCta` the first kernel that
+  /// has CTAs is all that runs.
   rt::Status run(std::span<const rt::Argument> arguments, const emu::LaunchOptions &options) const;
 
 private:

@@ -89,6 +89,7 @@ private:
   AsyncMode mode;
   std::mt19937_64 random;
   std::deque<Pending> pending;
+  size_t sweepAt = 1024; ///< How many to keep before those that have landed are dropped.
 };
 
 /// Operations in commit groups, waited for by the number of groups that may stay open:

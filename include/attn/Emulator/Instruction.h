@@ -107,6 +107,8 @@ public:
 
   /// Nominal cycles, for traces.
   virtual unsigned cycles() const { return 4; }
+  /// Nominal cycles from there until what it has begun is over; 0 when it begins nothing.
+  virtual unsigned latency() const { return 0; }
 };
 
 /// An op of the program that calls the emulator.
@@ -115,6 +117,9 @@ struct Site {
   std::string name;     ///< "nvvm.ldmatrix", or the intrinsic's name.
   std::string location; ///< "kernel.mlir:12:5", or "function @f" where the IR has no more.
   std::unique_ptr<Instruction> instruction;
+  unsigned order = 0; ///< Grows with the program's text, also where a loop goes round.
+  /// Nominal cycles of the plain LLVM ops between this and what comes before it in its block.
+  unsigned plainCycles = 0;
 
   /// "'nvvm.ldmatrix' at kernel.mlir:12:5".
   std::string text() const { return "'" + name + "' at " + location; }

@@ -19,16 +19,19 @@ struct LaunchOptions {
   /// Random mode: of landings and of the order of threads.
   uint64_t seed = 0;
   /// Emulated instructions after which a launch counts as endless.
-  uint64_t maxSteps = uint64_t(1) << 34;
+  uint64_t maxSteps = uint64_t(1) << 32;
   /// Clusters that run in turns; 1 runs them one after the other.
   unsigned interleave = 1;
   Listener *listener = nullptr;
+  /// Runs the cluster of this CTA alone, by its number in the grid (x fastest).
+  std::optional<uint64_t> onlyCta;
 };
 
 /// The geometry of a launch.
 struct LaunchShape {
   Dim3 grid, block, cluster;
   size_t sharedBytes = 0; ///< Static and dynamic.
+  size_t stackBytes = 0;  ///< What a thread's compiled code may need.
 };
 
 /// Code of one thread: compiled code takes the thread and the parameters' addresses.

@@ -33,6 +33,7 @@ namespace attn::emu {
 
 class Cta;
 class Launch;
+class Listener;
 class ProductTable;
 struct Fiber;
 
@@ -98,6 +99,8 @@ public:
   void complete(llvm::ArrayRef<AsyncOpPtr> ops);
 
   // --- Control ---
+  /// Who watches the launch; null for nobody.
+  Listener *listener() const;
   /// Stops the launch with a report. The message gets kind, location and thread in front.
   void report(ReportKind kind, const llvm::Twine &message);
   /// Lets others run until `ready` holds. `what` says what the thread waits for, for deadlock
@@ -258,10 +261,22 @@ private:
 class Listener {
 public:
   virtual ~Listener() = default;
+  /// A thread has executed a site; what that did was told before.
   virtual void executed(const Thread &thread, const Site &site) {}
-  virtual void blocked(const Thread &thread, const Site &site) {}
-  virtual void resumed(const Thread &thread, const Site &site) {}
-  virtual void landed(const AsyncOp &op) {}
+  /// A thread enters a loop or goes round it.
+  virtual void looped(const Thread &thread, const Site &site) {}
+  /// What a thread executes has looked for something that is not there yet.
+  virtual void polled(const Thread &thread) {}
+
+  /// An operation's issuer has begun it.
+  virtual void issued(const AsyncOp &op) {}
+  /// A thread has waited for an operation.
+  virtual void awaited(const Thread &thread, const AsyncOp &op) {}
+  /// A thread, or an operation that has landed, has come to a barrier in one of its phases.
+  virtual void arrived(const Thread &thread, const void *barrier, uint64_t phase) {}
+  virtual void signalled(const AsyncOp &op, const void *barrier, uint64_t phase) {}
+  /// A thread has waited for the end of a barrier's phase.
+  virtual void passed(const Thread &thread, const void *barrier, uint64_t phase) {}
 };
 
 } // namespace attn::emu

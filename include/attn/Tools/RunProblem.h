@@ -29,6 +29,8 @@ struct RunRequest {
   bool check = false;
   /// .npy files; empty makes values instead.
   std::string qFile, kFile, vFile, expectFile;
+  /// What the emulator runs in place of the compiled program; empty runs that.
+  std::string l3File;
 };
 
 /// Difference of a result from what is right.

@@ -353,6 +353,7 @@ EmulatorTables Lowering::run() {
   }
   module->setAttrs(b.getDictionaryAttr({}));
   tables.sites = std::move(collector.sites);
+  tables.stackBytes = collector.stackBytes + argBytes + resultBytes;
   return std::move(tables);
 }
 

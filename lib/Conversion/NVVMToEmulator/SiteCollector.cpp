@@ -41,6 +41,21 @@ static bool isPlain(Operation *op) {
          isOneOf<AssumeOp, LifetimeStartOp, LifetimeEndOp>(op);
 }
 
+/// Nominal cycles of a plain op, for traces: one for each register that a warp computes, none
+/// for what is a constant or a renaming.
+static unsigned plainCyclesOf(Operation *op) {
+  using namespace LLVM;
+  if (isOneOf<BitcastOp, AddrSpaceCastOp, IntToPtrOp, PtrToIntOp, FreezeOp, AddressOfOp, ConstantOp,
+              UndefOp, PoisonOp, ZeroOp, ExtractValueOp, InsertValueOp, ExtractElementOp,
+              InsertElementOp, ShuffleVectorOp, AssumeOp, LifetimeStartOp, LifetimeEndOp, ReturnOp,
+              AllocaOp, UnreachableOp>(op))
+    return 0;
+  if (op->getNumResults() == 1)
+    if (auto vector = dyn_cast<VectorType>(op->getResult(0).getType()))
+      return vector.getNumElements();
+  return 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Sites
 //===----------------------------------------------------------------------===//
@@ -68,6 +83,8 @@ unsigned SiteCollector::addSite(Operation *op, std::unique_ptr<emu::Instruction>
   site.name = emu::InstructionTable::nameOf(op).str();
   site.location = locationText(op);
   site.instruction = std::move(instruction);
+  site.order = numOps;
+  site.plainCycles = std::exchange(plainCycles, 0);
   sites.push_back(std::move(site));
   return sites.size() - 1;
 }
@@ -146,6 +163,20 @@ LogicalResult SiteCollector::visit(Operation *op) {
   return op->emitError() << "'" << name << "' has no semantics in the emulator";
 }
 
+/// Every value may have a slot in the frame, and so may the operands of its site.
+void SiteCollector::countStack(LLVM::LLVMFuncOp func) {
+  size_t bytes = 0;
+  auto count = [&](Type type) { bytes += 4 * llvm::alignTo(emu::hostSize(type).bytes, 16); };
+  for (Block &block : func.getBody())
+    llvm::for_each(block.getArgumentTypes(), count);
+  func.walk([&](Operation *op) {
+    llvm::for_each(op->getResultTypes(), count);
+    if (auto alloca = dyn_cast<LLVM::AllocaOp>(op))
+      bytes += kMaxAlloca;
+  });
+  stackBytes = std::max(stackBytes, bytes);
+}
+
 /// A branch to a block that does not come later goes round a loop.
 void SiteCollector::findLoops(LLVM::LLVMFuncOp func) {
   DenseMap<Block *, unsigned> order;
@@ -153,8 +184,12 @@ void SiteCollector::findLoops(LLVM::LLVMFuncOp func) {
     order.insert({&block, order.size()});
   for (Block &block : func.getBody())
     for (Block *successor : block.getSuccessors())
-      if (order[successor] <= order[&block] && !loops.contains(successor))
-        loops.insert({successor, addSite(block.getTerminator(), nullptr)});
+      if (order[successor] <= order[&block]) {
+        auto [loop, isNew] = loops.insert({successor, 0});
+        if (isNew)
+          loop->second = addSite(block.getTerminator(), nullptr);
+        sites[loop->second].order = branchOrder[block.getTerminator()];
+      }
 }
 
 LogicalResult SiteCollector::collect(ModuleOp module) {
@@ -169,12 +204,24 @@ LogicalResult SiteCollector::collect(ModuleOp module) {
     if (func.isExternal())
       continue;
     WalkResult result = func.walk([&](Operation *inner) {
-      return inner == func || succeeded(visit(inner)) ? WalkResult::advance()
-                                                      : WalkResult::interrupt();
+      if (inner == func)
+        return WalkResult::advance();
+      ++numOps;
+      size_t numSites = sites.size();
+      if (failed(visit(inner)))
+        return WalkResult::interrupt();
+      if (sites.size() == numSites)
+        plainCycles += plainCyclesOf(inner);
+      if (inner->hasTrait<OpTrait::IsTerminator>()) {
+        branchOrder[inner] = numOps;
+        plainCycles = 0;
+      }
+      return WalkResult::advance();
     });
     if (result.wasInterrupted() || failed(checkAccumulators(func)))
       return failure();
     findLoops(func);
+    countStack(func);
   }
   return success();
 }

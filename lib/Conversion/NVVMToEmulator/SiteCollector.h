@@ -34,12 +34,19 @@ public:
   /// Blocks that a branch goes back to, with the branch's site.
   llvm::MapVector<mlir::Block *, unsigned> loops;
 
+  size_t stackBytes = 0;
+
 private:
   mlir::LogicalResult visit(mlir::Operation *op);
   mlir::LogicalResult visitMemory(mlir::Operation *op, emu::AccessKind kind, mlir::Type type,
                                   std::optional<uint64_t> alignment);
   unsigned addSite(mlir::Operation *op, std::unique_ptr<emu::Instruction> instruction);
+  void countStack(mlir::LLVM::LLVMFuncOp func);
   void findLoops(mlir::LLVM::LLVMFuncOp func);
+
+  unsigned numOps = 0; ///< That were visited.
+  llvm::DenseMap<mlir::Operation *, unsigned> branchOrder;
+  unsigned plainCycles = 0; ///< Of the visited ops since the last site or start of a block.
 };
 
 } // namespace attn

@@ -54,6 +54,7 @@ public:
     }
   }
   unsigned cycles() const override { return 16; }
+  unsigned latency() const override { return 600; }
 
   static FailureOr<std::unique_ptr<Instruction>>
   decode(NVVM::CpAsyncBulkGlobalToSharedClusterOp op) {
@@ -125,6 +126,7 @@ public:
     });
   }
   unsigned cycles() const override { return 16; }
+  unsigned latency() const override { return 600; }
 
   static FailureOr<std::unique_ptr<Instruction>> decode(NVVM::CpAsyncBulkSharedCTAToGlobalOp op) {
     auto store = std::make_unique<BulkStore>();

@@ -20,6 +20,7 @@ class CopyAsync : public Instruction {
 public:
   CopyAsync(size_t bytes, bool hasSourceBytes) : bytes(bytes), hasSourceBytes(hasSourceBytes) {}
   unsigned cycles() const override { return 8; }
+  unsigned latency() const override { return 400; }
 
   void execute(Thread &thread, const std::byte *args, std::byte *) const override {
     auto *target = get<std::byte *>(args, 0);

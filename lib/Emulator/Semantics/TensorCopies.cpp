@@ -158,6 +158,7 @@ public:
         return;
   }
   unsigned cycles() const override { return 16; }
+  unsigned latency() const override { return 600; }
 
   static FailureOr<std::unique_ptr<Instruction>>
   decode(NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
@@ -216,6 +217,7 @@ public:
                   type = type.value_or(ReducedType::U32)] { store(box, source, reduction, type); });
   }
   unsigned cycles() const override { return 16; }
+  unsigned latency() const override { return 600; }
 
   /// Null after an error.
   template <typename OpTy> static std::unique_ptr<TensorStore> decodeCommon(OpTy op) {

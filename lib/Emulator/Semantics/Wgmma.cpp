@@ -149,7 +149,7 @@ protected:
 class Wgmma : public GroupInstruction {
 public:
   void run(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const override;
-  unsigned cycles() const override { return static_cast<unsigned>(n / 2); }
+  unsigned latency() const override { return static_cast<unsigned>(n / 2); }
   static Result decode(attn::nv::WgmmaOp op);
 
 private:

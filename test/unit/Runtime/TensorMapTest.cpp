@@ -52,8 +52,8 @@ TEST_F(TensorMaps, ComeLastAndDescribeTheTensor) {
   // 200 tiles, but only as many blocks as there are multiprocessors.
   EXPECT_EQ(launched.grid[0], 108u);
   ASSERT_EQ(launched.maps.size(), 1u);
-  std::vector<uint64_t> expected = {memory.address(), 9,        64,  100, 4, 2,
-                                    4 * 64 * 2,       64 * 2, 100 * 4 * 64 * 2};
+  std::vector<uint64_t> expected = {memory.address(), 9, 64, 100, 4, 2, 4 * 64 * 2, 64 * 2,
+                                    100 * 4 * 64 * 2};
   expected.resize(16);
   // The box of 64 columns and 128 rows, as two 32-bit words copied one after the other.
   std::vector<uint64_t> got = launched.maps.front();
@@ -92,7 +92,8 @@ TEST_F(TensorMaps, RefuseWhatHardwareCannotTake) {
   fake.failures["cuTensorMapEncodeTiled"] = 1;
   status = run(tensor(2, 98));
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.error().message, testing::HasSubstr("encoding the tensor map of argument 'q'"));
+  EXPECT_THAT(status.error().message,
+              testing::HasSubstr("encoding the tensor map of argument 'q'"));
   EXPECT_TRUE(fake.launches.empty());
 }
 

@@ -61,6 +61,8 @@ struct EmulatorTables {
   std::vector<EmulatedKernel> kernels;
   /// Static shared memory; dynamic memory follows, aligned to `sharedAlignment`.
   size_t staticSharedBytes = 0, sharedAlignment = 16;
+  /// Stack that a thread needs at most: unoptimized code keeps every value there.
+  size_t stackBytes = 0;
   /// Other globals, by symbol, with their sizes.
   std::vector<std::pair<std::string, size_t>> globals;
 };
