@@ -167,12 +167,8 @@ void Lowering::lowerPointers(LLVM::LLVMFuncOp func) {
 void Lowering::buildFrame(LLVM::LLVMFuncOp func) {
   Location loc = func.getLoc();
   func.getBody().insertArgument(0u, pointer, loc);
-  // The entry asks which parameters are passed by value.
-  if (ArrayAttr attributes = func.getArgAttrsAttr()) {
-    SmallVector<Attribute> shifted{b.getDictionaryAttr({})};
-    llvm::append_range(shifted, attributes);
-    func.setArgAttrsAttr(b.getArrayAttr(shifted));
-  }
+  // Parameters by value are addresses now; a host would look for them on the stack.
+  func.removeArgAttrsAttr();
   LLVM::LLVMFunctionType type = func.getFunctionType();
   func.setFunctionType(LLVM::LLVMFunctionType::get(
       type.getReturnType(), SmallVector<Type>(func.getBody().getArgumentTypes())));
