@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAGIC = b"ATTNKRN\n"
-SCHEMA = 1
+SCHEMA = 2
 DYNAMIC = -1
 
 # Element types of the manifest: PyTorch's name and the bytes of one element.
@@ -41,6 +41,13 @@ SCALARS = {
     "i32": ctypes.c_int32,
 }
 
+# Values of the driver's enumerations for tensor maps (cuda.h, CUtensorMap*).
+TENSOR_MAP_TYPES = {"f16": 6, "bf16": 9}
+TENSOR_MAP_SWIZZLE_128B = 3
+TENSOR_MAP_PROMOTION_L2_256B = 3
+TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT = 128, 64
+
+CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16
 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 CU_FUNC_ATTRIBUTES = {"registers": 4, "local_bytes": 3, "shared_bytes": 1, "max_threads": 0}
 
@@ -149,6 +156,33 @@ def tensor_parameters(tensor):
     return [pointer, pointer, *(ctypes.c_int64(number) for number in numbers)]
 
 
+def encode_tensor_map(driver, spec, argument, tensor):
+    """The descriptor of a [batch, rows, heads, columns] tensor that bulk copies read."""
+    storage = ctypes.create_string_buffer(TENSOR_MAP_BYTES + TENSOR_MAP_ALIGNMENT)
+    address = ctypes.addressof(storage)
+    offset = -address % TENSOR_MAP_ALIGNMENT
+    encoded = (ctypes.c_char * TENSOR_MAP_BYTES).from_buffer(storage, offset)
+    if 0 in tensor.shape:
+        return encoded
+    order = (3, 1, 2, 0)  # From the fastest dim to the slowest.
+    sizes = (ctypes.c_uint64 * 4)(*(tensor.shape[dim] for dim in order))
+    # A dim of one element has no neighbours: any legal stride will do.
+    strides = (ctypes.c_uint64 * 3)(
+        *(
+            tensor.stride(dim) * tensor.element_size() if tensor.shape[dim] > 1 else 16
+            for dim in order[1:]
+        )
+    )
+    box = (ctypes.c_uint32 * 4)(spec["cols"], spec["rows"], 1, 1)
+    steps = (ctypes.c_uint32 * 4)(1, 1, 1, 1)
+    driver.call(
+        "cuTensorMapEncodeTiled", ctypes.byref(encoded), TENSOR_MAP_TYPES[argument["type"]], 4,
+        ctypes.c_void_p(tensor.data_ptr()), sizes, strides, box, steps, 0,
+        TENSOR_MAP_SWIZZLE_128B, TENSOR_MAP_PROMOTION_L2_256B, 0,
+    )
+    return encoded
+
+
 class Call:
     """A bound call: everything is decided, launch() only submits."""
 
@@ -184,6 +218,12 @@ class Function:
         # The driver reads PTX up to a terminating zero.
         image = ctypes.create_string_buffer(artifact.payload)
         driver.call("cuModuleLoadData", ctypes.byref(self.module), image)
+        multiprocessors = ctypes.c_int()
+        driver.call(
+            "cuDeviceGetAttribute", ctypes.byref(multiprocessors),
+            CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, handle,
+        )
+        self.multiprocessors = multiprocessors.value
         self.kernels = [self._load_kernel(entry) for entry in self.manifest["kernels"]]
 
     def _load_kernel(self, entry):
@@ -243,9 +283,15 @@ class Function:
         launches = []
         for entry, function in zip(self.manifest["kernels"], self.kernels):
             cells = [cell for index in entry["arguments"] for cell in parameters[index]]
+            cells += [
+                encode_tensor_map(self.driver, spec, specs[spec["arg"]], values[spec["arg"]])
+                for spec in entry["tensor_maps"]
+            ]
             pointers = (ctypes.c_void_p * len(cells))(*(ctypes.addressof(cell) for cell in cells))
             keep.append(cells)
             grid = evaluate(entry["grid"], values)
+            if entry["persistent"]:
+                grid = min(grid, self.multiprocessors)
             launches.append(
                 (function, grid, entry["threads"], entry["dynamic_shared"], pointers)
             )

@@ -114,14 +114,18 @@ def reference_error(shape, tensors, o, lse=None):
 
 
 class Attn:
-    """attn's kernel for one shape, compiled by attnc."""
+    """attn's kernel for one shape, compiled by attnc.
 
-    def __init__(self, shape, target, arguments):
-        self.name = f"attn {target}"
+    `variant` is a target and further words for attnc: "sm_90a,overlap=false,kv_tile=128".
+    """
+
+    def __init__(self, shape, variant, arguments):
+        self.name = f"attn {variant}"
+        target, *words = variant.split(",")
         self.scale = 1 / math.sqrt(shape.head_dim)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "kernel"
-            command = [str(arguments.attnc), "compile", *shape.spec(), *arguments.spec]
+            command = [str(arguments.attnc), "compile", *shape.spec(), *arguments.spec, *words]
             command += ["--target", target, "--emit", arguments.emit, "--artifact", "-o", str(path)]
             # A cache of its own, so that the kernel is this compiler's.
             command += ["--cache-dir", f"{folder}/cache"]
@@ -305,7 +309,8 @@ def parse_arguments():
     )
     parser.add_argument("--attnc", type=Path, help="the compiler (default: PyTorch's kernels only)")
     parser.add_argument(
-        "--target", nargs="+", default=["sm_80"], help="attnc's targets (default: sm_80)"
+        "--target", nargs="+", default=["sm_80"], metavar="TARGET[,KEY=VALUE...]",
+        help="attnc's targets, each with words of its own: sm_90a,overlap=false (default: sm_80)"
     )
     parser.add_argument(
         "--emit",
