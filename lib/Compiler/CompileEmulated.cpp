@@ -49,5 +49,9 @@ rt::Expected<std::unique_ptr<EmulatedProgram>> Compiler::emulate(const ProblemTe
   Session session(options, *info);
   if (rt::Status status = session.load(l3); !status)
     return rt::fail(status.error());
+  // Nothing to translate, which the host compiler does not take.
+  if (session.module().getBody()->empty() && !manifest.kernels.empty())
+    return rt::fail(rt::ErrorCode::BadInput,
+                    "the program has no kernel '" + manifest.kernels.front().name + "'");
   return makeProgram(session, std::move(manifest));
 }
