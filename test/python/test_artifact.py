@@ -12,7 +12,7 @@ import pytest
 from attnc import attnc
 
 MANIFEST = {
-    "schema": 1,
+    "schema": 2,
     "chip": "sm_80",
     "payload": "ptx",
     "compiler": "test",
@@ -34,12 +34,14 @@ MANIFEST = {
             "dynamic_shared": 65536,
             "registers": -1,
             "arguments": [0, 1, 2],
+            "persistent": False,
+            "tensor_maps": [],
         }
     ],
 }
 
 
-def pack(manifest=None, payload=b".version 8.0\n", schema=1):
+def pack(manifest=None, payload=b".version 8.0\n", schema=2):
     key = b"0" * 64
     text = json.dumps(manifest or MANIFEST).encode()
     header = b"ATTNKRN\n" + struct.pack("<IIQQQ", schema, 0, len(key), len(text), len(payload))
@@ -162,7 +164,7 @@ def test_driver_error_names_the_call(cuda):
     [
         (b"", "not an attn artifact"),
         (b".version 8.0\n" * 20, "not an attn artifact"),
-        (pack(schema=2), "expected artifact schema 1, got 2"),
+        (pack(schema=1), "expected artifact schema 2, got 1"),
         (pack()[:-1], "lengths do not add up"),
         (pack()[:-1] + b"x", "do not match their digest"),
     ],

@@ -128,7 +128,7 @@ def test_edited_program_runs_in_place_of_the_compiled_one(tmp_path):
         (whole.replace("@attn_forward(", "@other(", 1), 1, "has no kernel 'attn_forward'"),
         ("llvm.fumc", 1, "edited.mlir:1:1: "),
         ("", 1, "has no kernel 'attn_forward'"),
-        ("func.func private @f()", 1, "emulator"),
+        ("func.func private @f()", 1, "expected llvm.func and llvm.mlir.global"),
     ]:
         program.write_text(text)
         done = attnc("run", *spec, *flags, program)
