@@ -17,16 +17,21 @@ namespace attn {
 
 static bool isAttnType(Type type) { return isa<AttnDialect>(type.getDialect()); }
 
-/// A type of the dialect that the op mentions, also inside a function type.
-static Type findAttnType(Operation *op) {
-  auto search = [](Type type) -> Type {
+/// A type of the dialect that the op mentions, also inside a function type. `clean` are types
+/// known to mention none: unrolled code has few types and thousands of ops.
+static Type findAttnType(Operation *op, DenseSet<Type> &clean) {
+  auto search = [&](Type type) -> Type {
     Type found;
+    if (clean.contains(type))
+      return found;
     type.walk([&](Type nested) {
       if (!isAttnType(nested))
         return WalkResult::advance();
       found = nested;
       return WalkResult::interrupt();
     });
+    if (!found)
+      clean.insert(type);
     return found;
   };
   SmallVector<Type> mentioned(op->getResultTypes());
@@ -45,11 +50,12 @@ namespace {
 
 struct VerifyNoAttnOps : attn::impl::AttnVerifyNoAttnOpsBase<VerifyNoAttnOps> {
   void runOnOperation() override {
+    DenseSet<Type> clean;
     getOperation()->walk([&](Operation *op) {
       if (isa_and_nonnull<AttnDialect>(op->getDialect())) {
         op->emitOpError() << "is left after the conversion out of the attn dialect";
         signalPassFailure();
-      } else if (Type type = findAttnType(op)) {
+      } else if (Type type = findAttnType(op, clean)) {
         op->emitOpError() << "still has the type " << type
                           << " after the conversion out of the attn dialect";
         signalPassFailure();

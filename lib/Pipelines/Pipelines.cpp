@@ -94,8 +94,8 @@ static void buildGPUStage(OpPassManager &pm, Stage stage) {
     pm.addPass(createCSEPass());
     break;
   case Stage::Lower:
+    // LLVM's own CSE comes next.
     buildGPUToLLVMPipeline(pm);
-    pm.addPass(createCSEPass());
     break;
   default:
     break;

@@ -45,6 +45,28 @@ def AttnNarrowPositions : Pass<"attn-narrow-positions", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def AttnConvertThreadsToLLVM : Pass<"attn-convert-threads-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "convert thread programs to the LLVM dialect in one conversion";
+  let description = [{
+    Views of memrefs become pointer arithmetic; then affine, arith, math, memref, cf and func
+    are converted together, so that unrolled code is visited once. NVVM and attn_nv stay.
+    Structured control flow has to be gone: in `attn-gpu-to-llvm`, MLIR's SCFToControlFlow pass
+    runs before. Fails on an op that none of those conversions takes.
+
+    ```mlir
+    func.func @f(%a: f32, %b: f32) {
+      %0 = arith.mulf %a, %b : f32
+      ...
+    // becomes
+    llvm.func @f(%a: f32, %b: f32) {
+      %0 = llvm.fmul %a, %b : f32
+      ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def AttnMarkKernels : Pass<"attn-mark-kernels", "::mlir::ModuleOp"> {
   let summary = "give lowered kernels the attributes that the NVPTX backend reads";
   let description = [{
