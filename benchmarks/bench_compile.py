@@ -49,17 +49,21 @@ def measure(attnc, words, target, rounds):
             elapsed, peak, _ = run([*compile_words, "--cache-dir", cache, "-o", os.devnull])
         cold.append(elapsed)
         memory.append(peak)
-    with tempfile.TemporaryDirectory() as cache:
-        timings = json.loads(run([*compile_words, "--cache-dir", cache, "--timings"])[2])
-        hits = [
-            run([*compile_words, "--cache-dir", cache, "-o", os.devnull])[0] for _ in range(rounds)
-        ]
+    warm, hits, memory_hits, hit_processes = [], [], [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            timings = json.loads(run([*compile_words, "--cache-dir", cache, "--timings"])[2])
+            warm += timings["compile_ms"][1:]
+            hits += timings["hit_ms"]
+            memory_hits += timings["memory_hit_ms"]
+            hit_processes.append(run([*compile_words, "--cache-dir", cache, "-o", os.devnull])[0])
     return {
-        "warm_ms": statistics.median(timings["compile_ms"][1:]),
+        "warm_ms": statistics.median(warm),
+        "warm_min_ms": min(warm),
         "process_ms": statistics.median(cold),
-        "hit_ms": statistics.median(timings["hit_ms"]),
-        "memory_hit_ms": statistics.median(timings["memory_hit_ms"]),
-        "hit_process_ms": statistics.median(hits),
+        "hit_ms": statistics.median(hits),
+        "memory_hit_ms": statistics.median(memory_hits),
+        "hit_process_ms": statistics.median(hit_processes),
         "peak_mb": max(memory),
     }
 
@@ -87,7 +91,7 @@ def main():
 
     results = {}
     good = True
-    columns = [*LIMITS, "memory_hit_ms", "hit_process_ms"]
+    columns = [*LIMITS, "warm_min_ms", "memory_hit_ms", "hit_process_ms"]
     print(f"{'problem':<18}" + "".join(f"{name:>16}" for name in columns))
     for name, words in PROBLEMS.items():
         result = results[name] = measure(arguments.attnc, words, arguments.target, arguments.rounds)
