@@ -79,6 +79,8 @@ static void buildGPUStage(OpPassManager &pm, Stage stage) {
     pm.addNestedPass<func::FuncOp>(createAttnVerifyPipes());
     pm.addNestedPass<func::FuncOp>(createAttnWaitAhead());
     cleanUp(pm);
+    // The numbers of first rounds are constants now.
+    pm.addNestedPass<func::FuncOp>(createAttnTrimPipes());
     break;
   case Stage::Place:
     pm.addNestedPass<func::FuncOp>(createAttnAssignLayouts());

@@ -72,3 +72,30 @@ func.func @merge_f32(%po: memref<2x?x?x8x64xf32>, %pl: memref<2x?x8x?xf32>,
                     outs(%o : memref<?x?x8x64xf32>) schedule(<>)
   return
 }
+
+// -----
+
+// Each warp writes the rows of O over those rows of Q that it has in registers: no need to wait for
+// the other warps. Not so where Q is read from shared memory to the end, or has other rows.
+// CHECK-LABEL: func @own_rows
+// CHECK: attn.store_tile {{.*}} synced
+// CHECK-LABEL: func @q_stays
+// CHECK-NOT: synced : !attn
+// CHECK-LABEL: func @wider_o
+// CHECK-NOT: synced : !attn
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+!w = memref<?x?x8x128xf16, strided<[?, ?, ?, 1]>>
+func.func @own_rows(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+               schedule(<q_in_registers = true>)
+  return
+}
+func.func @q_stays(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16) schedule(<>)
+  return
+}
+func.func @wider_o(%q: !t, %k: !t, %v: !w, %o: !w, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !w) outs(%o : !w) scale(%s) alignment(16)
+               schedule(<q_in_registers = true>)
+  return
+}

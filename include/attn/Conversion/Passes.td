@@ -67,6 +67,28 @@ def AttnConvertThreadsToLLVM : Pass<"attn-convert-threads-to-llvm", "::mlir::Mod
                            "::mlir::arith::ArithDialect"];
 }
 
+def AttnDropBarriers : Pass<"attn-drop-barriers", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "leave out CTA barriers that the next one stands in for";
+  let description = [{
+    A barrier orders what comes before it against what comes after it in other threads. Where
+    every way on leads to another barrier, or to the end, before shared memory is reached, that
+    one does the same. Threads of these kernels share nothing else: other memory does not count,
+    nor do the groups of a thread's own copies.
+
+    ```mlir
+    nvvm.cp.async.wait.group 1
+    nvvm.barrier0
+    nvvm.cp.async.wait.group 0
+    nvvm.barrier0
+    // becomes
+    nvvm.cp.async.wait.group 1
+    nvvm.cp.async.wait.group 0
+    nvvm.barrier0
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
 def AttnMarkKernels : Pass<"attn-mark-kernels", "::mlir::ModuleOp"> {
   let summary = "give lowered kernels the attributes that the NVPTX backend reads";
   let description = [{

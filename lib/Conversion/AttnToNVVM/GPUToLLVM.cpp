@@ -17,6 +17,7 @@ using namespace mlir;
 void attn::buildGPUToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createAttnConvertThreadsToLLVM());
+  pm.addNestedPass<LLVM::LLVMFuncOp>(createAttnDropBarriers());
   // After functions are LLVM functions: the attributes belong to those.
   pm.addPass(createAttnMarkKernels());
 }

@@ -176,7 +176,8 @@ private:
     TileType tile = op.getTile().getType();
     SharedLayoutAttr layout = sharedLayoutFor(t.b.getContext(), tile.getCols(), 2);
     // The scratch overlays the pipes: wait until no warp reads them.
-    t.barrier();
+    if (!op.getSynced())
+      t.barrier();
     for (unsigned row = 0; row < map.numRows(); ++row) {
       Value tileRow = map.tileRow(t, row);
       for (unsigned colBlock = 0; colBlock < map.colBlocks; ++colBlock) {

@@ -74,7 +74,9 @@ struct LowerPipeAcquire : TileOpPattern<PipeAcquireOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(PipeAcquireOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
-    Stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration())).waitEmpty();
+    if (!op.getSynced())
+      Stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration()))
+          .waitEmpty();
     rewriter.eraseOp(op);
     return success();
   }

@@ -27,7 +27,6 @@ void attn::inlineRoles(RolesOp roles) {
   OpBuilder b(roles);
   ThreadBuilder t(b, roles.getLoc());
   // The barriers of all pipes are initialized above: let everybody, and the copies, see that.
-  NVVM::FenceMbarrierInitOp::create(b, t.loc);
   NVVM::FenceProxyOp::create(
       b, t.loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
       NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));

@@ -66,6 +66,22 @@ static LogicalResult verifyLayouts(scf::ForallOp forall) {
   return failure(result.wasInterrupted());
 }
 
+/// Whether every warp overwrites on its way out just what it alone has read, into registers, on the
+/// way in: its rows of a Q tile of the same layout at the start of shared memory.
+static bool reusesOwnRows(StoreTileOp store, LocalLoadOp load) {
+  auto wait = load.getTile().getDefiningOp<PipeWaitOp>();
+  auto create = wait ? wait.getPipe().getDefiningOp<PipeCreateOp>() : PipeCreateOp();
+  TileType in = load.getTile().getType(), out = store.getTile().getType();
+  auto inFragment = dyn_cast<FragmentLayoutAttr>(load.getResult().getType().getLayout());
+  auto outFragment = dyn_cast<FragmentLayoutAttr>(out.getLayout());
+  return create && create.getOffset() == 0 && inFragment && outFragment &&
+         inFragment.getSplit() == FragmentSplit::Rows &&
+         outFragment.getSplit() == FragmentSplit::Rows &&
+         inFragment.getWarps() == outFragment.getWarps() && in.getRows() == out.getRows() &&
+         in.getLayout() == sharedLayoutFor(store.getContext(), out.getCols(), 2) &&
+         load->getBlock() == store->getBlock();
+}
+
 static void allocate(scf::ForallOp forall) {
   Builder b(forall.getContext());
   int64_t used = 0, scratch = 0;
@@ -84,6 +100,13 @@ static void allocate(scf::ForallOp forall) {
       }
       store.setOffset(*scratchOffset);
     }
+  });
+  forall.walk([&](StoreTileOp store) {
+    if (scratchBytes(store) == 0)
+      return;
+    auto loads = forall.getBody()->getOps<LocalLoadOp>();
+    store.setSynced(
+        llvm::any_of(loads, [&](LocalLoadOp load) { return reusesOwnRows(store, load); }));
   });
   // Barriers follow the buffers, whose swizzle needs them aligned.
   forall.walk([&](PipeCreateOp create) {

@@ -147,6 +147,22 @@ Value Overlapper::keyAt(Step &step, Value iv) {
                   : iv;
 }
 
+/// Whether a loop over [floor(n / step) * step, n) is known to have one iteration at most: that of
+/// the ragged end.
+static bool hasOneTileAtMost(scf::ForOp loop) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  auto atLeastZero = [](Value value) {
+    auto max = value.getDefiningOp<arith::MaxSIOp>();
+    return max && isConstantIntValue(max.getRhs(), 0) ? max.getLhs() : value;
+  };
+  auto multiple = atLeastZero(loop.getLowerBound()).getDefiningOp<arith::MulIOp>();
+  if (!step || !multiple || getConstantIntValue(multiple.getRhs()) != step)
+    return false;
+  auto tiles = multiple.getLhs().getDefiningOp<arith::DivUIOp>();
+  return tiles && getConstantIntValue(tiles.getRhs()) == step &&
+         atLeastZero(tiles.getLhs()) == loop.getUpperBound();
+}
+
 /// The first iteration of the first loop that has one is peeled off.
 void Overlapper::findFirstTile() {
   for (Step &step : steps) {
@@ -258,6 +274,9 @@ void Overlapper::run() {
   b.setInsertionPointToStart(ifOp.thenBlock());
   Carried carried = firstStep(*first);
   for (auto [step, lower] : llvm::zip(steps, lowerBounds)) {
+    // Nothing is left of the first loop where its first tile was all that it had.
+    if (&step == &steps.front() && steps.size() > 1 && hasOneTileAtMost(step.loop))
+      continue;
     auto loop = scf::ForOp::create(
         b, step.loop.getLoc(), lower, step.loop.getUpperBound(), step.loop.getStep(),
         carried.values(), [&](OpBuilder &, Location, Value iv, ValueRange values) {

@@ -37,7 +37,8 @@ def Attn_PipeAcquireOp : Attn_Op<"pipe_acquire", [MemoryEffects<[MemRead, MemWri
     The stage is `iteration` mod stages, its phase the parity of iteration / stages.
     Where all warps of a CTA both fill and read the pipe (sm_80), this is a CTA
     barrier, unless a `pipe_wait` of any pipe already stands between the last read
-    and here: then `synced` says so and nothing is emitted.
+    and here: then `synced` says so and nothing is emitted. The same goes for fills of
+    the first round, which find the stage empty.
   }];
   let arguments = (ins Attn_PipeType:$pipe, Index:$iteration, UnitAttr:$synced);
   let assemblyFormat = "$pipe `[` $iteration `]` (`synced` $synced^)? attr-dict `:` type($pipe)";

@@ -42,7 +42,8 @@ def Attn_StoreTileOp : Attn_Op<"store_tile", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes a tile to rows of a tensor, rounding to its element type";
   let description = [{
     The addressing of `attn.load_tile`; nothing is written outside the tensor.
-    f32 is rounded to the nearest even value of a narrower element type.
+    f32 is rounded to the nearest even value of a narrower element type. `synced`, set by
+    `attn-allocate-smem`: what the tile passes through in shared memory is free already.
 
     - C1: rank-2 tiles write rank-4 tensors, rank-1 tiles rank-3 tensors.
     - C2: the tensor's element type is f32, f16 or bf16.
@@ -52,9 +53,9 @@ def Attn_StoreTileOp : Attn_Op<"store_tile", [MemoryEffects<[MemWrite]>]> {
     `attn.store_tile %o, %O[%b, %i, %h] : !attn.tile<64x64xf32>, memref<?x?x8x64xf16>`
   }];
   let arguments = (ins Attn_TileType:$tile, Arg<AnyMemRef, "", [MemWrite]>:$dest,
-                       Index:$batch, Index:$row, Index:$head);
+                       Index:$batch, Index:$row, Index:$head, UnitAttr:$synced);
   let assemblyFormat = [{
-    $tile `,` $dest `[` $batch `,` $row `,` $head `]` attr-dict `:` type($tile) `,` type($dest)
+    $tile `,` $dest `[` $batch `,` $row `,` $head `]` (`synced` $synced^)? attr-dict `:` type($tile) `,` type($dest)
   }];
   let hasVerifier = 1;
 }

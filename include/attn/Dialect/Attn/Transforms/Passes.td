@@ -212,6 +212,22 @@ def AttnWaitAhead : Pass<"attn-wait-ahead", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def AttnTrimPipes : Pass<"attn-trim-pipes", "::mlir::func::FuncOp"> {
+  let summary = "leave out waits and releases of pipes between roles that nobody needs";
+  let description = [{
+    Fills of a ring's first round find the stage empty: where the iteration is a constant, they
+    need not wait for that (`synced`). The release that runs last frees a stage that is filled no
+    more: it goes, unless a loop runs it again. Runs after canonicalization has made constants of
+    iterations.
+
+    ```mlir
+    attn.pipe_acquire %p[%c0]
+    // becomes
+    attn.pipe_acquire %p[%c0] synced
+    ```
+  }];
+}
+
 def AttnAssignTensorMaps : Pass<"attn-assign-tensor-maps", "::mlir::func::FuncOp"> {
   let summary = "add the tensor maps of a kernel's copies to its arguments";
   let description = [{
