@@ -1,104 +1,57 @@
-"""GPU kernels on the emulator against float64: every schedule of the tables at small shapes."""
+"""GPU kernels on the emulator against float64: every row of the tables at small shapes."""
+
+import json
+import re
 
 import pytest
-from attnc import attnc, run_batch
-from numeric_matrix import problem
+from attnc import ROOT, attnc, run_batch
+from emulated_matrix import PROBLEMS
 
 MODES = ["early", "late", "random:1", "random:2"]
-# One to three tiles of 128 x 64 (or 64 x 64, ...) each way, edges and primes.
-LENGTHS = [(1, 1), (5, 2), (64, 65), (131, 139), (257, 100), (100, 200)]
-MASKS = [
-    {},
-    {"mask": "causal"},
-    {"mask": "causal_top_left"},
-    {"mask": "window", "window": "31,0"},
-    {"mask": "window", "window": "0,0"},
-    {"mask": "window", "window": "-1,3"},
-    {"mask": "window_top_left", "window": "17,2"},
-    {"mask": "causal", "softcap": 5},
-    {"mask": "causal", "alibi": True},
-]
+# Keys of a problem that the choice of a kernel does not depend on.
+RUN_KEYS = {"batch", "seq_q", "seq_kv", "check", "repeat", "layout"}
+# Targets with their own tables, and the targets whose problems reach every row.
+TABLES = {"SM80": ["sm_80", "sm_86"], "SM90": ["sm_90a"]}
 
 
-def small(**keys):
-    return problem(**({"batch": 1, "heads_q": 2, "heads_kv": 1} | keys))
-
-
-def lengths():
-    """Each row of the table that prefill takes, by head dim and type."""
-    for dtype, head_dim in [
-        ("bf16", 64), ("f16", 64), ("bf16", 96), ("bf16", 128), ("bf16", 192), ("bf16", 256),
-    ]:
-        for mask in ({}, {"mask": "causal"}):
-            for seq_q, seq_kv in LENGTHS:
-                yield small(dtype=dtype, head_dim=head_dim, seq_q=seq_q, seq_kv=seq_kv, **mask)
-    for seq_q, seq_kv in LENGTHS[:4]:
-        yield small(dtype="f32", head_dim=32, mask="causal", seq_q=seq_q, seq_kv=seq_kv)
-
-
-def masks():
-    for mask in MASKS:
-        for seq_q, seq_kv in [(131, 139), (257, 100), (100, 200)]:
-            yield small(dtype="bf16", head_dim=64, seq_q=seq_q, seq_kv=seq_kv, **mask)
-
-
-def odd():
-    """Head dims that fill no fragment, unequal ones, a wide d_v, unaligned rows."""
-    yield small(dtype="bf16", head_dim=40, seq_q=70, seq_kv=70)
-    yield small(dtype="f16", head_dim=64, head_dim_v=32, seq_q=70, seq_kv=70)
-    yield small(dtype="f16", head_dim=32, head_dim_v=512, seq_q=70, seq_kv=70)
-    yield small(dtype="f16", head_dim=64, alignment=2, seq_q=70, seq_kv=70)
-    yield small(dtype="f16", head_dim=64, alignment=4, seq_q=70, seq_kv=70)
-    yield small(dtype="bf16", head_dim=128, stages=1, seq_q=70, seq_kv=100)
-    yield small(dtype="bf16", head_dim=64, out="f32", lse=False, seq_q=70, seq_kv=100)
-
-
-def split():
-    for split_kv in (2, 3):
-        for seq_q, seq_kv in [(1, 1), (30, 300), (70, 100)]:
-            yield small(
-                dtype="bf16", head_dim=128, mask="causal", split_kv=split_kv, seq_q=seq_q,
-                seq_kv=seq_kv,
-            )
-
-
-def decode():
-    for head_dim in (64, 128, 256):
-        for seq_kv in (1, 63, 65, 300):
-            yield small(
-                dtype="bf16", head_dim=head_dim, phase="decode", seq_q=None, seq_kv=seq_kv,
-                heads_q=4,
-            )
-    yield small(dtype="f16", head_dim=128, phase="decode", seq_q=None, seq_kv=300, split_kv=2)
-
-
-def empty():
-    for mask in ("none", "causal"):
-        for seq_q, seq_kv in [(0, 5), (5, 0), (100, 7)]:
-            yield small(dtype="bf16", head_dim=64, mask=mask, seq_q=seq_q, seq_kv=seq_kv)
-
-
-def layouts():
-    for layout in ("head_major", "packed", "padded", "broadcast"):
-        yield small(dtype="bf16", head_dim=64, mask="causal", layout=layout)
-
-
-PROBLEMS = [
-    request for f in (lengths, masks, odd, split, decode, empty, layouts) for request in f()
-]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_sm80_matches_float64(mode):
-    # Later modes take every third problem: what differs is the order, not the kernel.
-    problems = PROBLEMS if mode == "early" else PROBLEMS[MODES.index(mode) - 1 :: 3]
-    answers = run_batch(problems, "--device", "emulate:sm_80", "--async", mode)
-    wrong = [
+def failures(problems, answers):
+    return [
         (request, answer.get("message") or answer["error"]["failure"])
         for request, answer in zip(problems, answers)
         if not answer["passed"]
     ]
-    assert not wrong
+
+
+@pytest.mark.parametrize("target", PROBLEMS)
+@pytest.mark.parametrize("mode", MODES)
+def test_matches_float64(target, mode):
+    problems = PROBLEMS[target]
+    answers = run_batch(problems, "--device", f"emulate:{target}", "--async", mode)
+    assert not failures(problems, answers)
+
+
+@pytest.mark.parametrize("target", PROBLEMS)
+def test_ctas_in_turns_match_float64(target):
+    problems = [p for p in PROBLEMS[target] if p["heads_q"] > 1][::7]
+    answers = run_batch(problems, "--device", f"emulate:{target}", "--async", "random:3",
+                        "--interleave", "3")
+    assert not failures(problems, answers)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_of_the_table_runs(table):
+    source = (ROOT / "lib" / "Target" / f"ScheduleTable{table}.cpp").read_text()
+    rows = set(re.findall(r'(?:mmaRow\(|\.name = )"(\w+)"', source))
+    assert len(rows) >= 8
+    taken = set()
+    for target in TABLES[table]:
+        specs = {json.dumps({k: v for k, v in p.items() if k not in RUN_KEYS}, sort_keys=True)
+                 for p in PROBLEMS[target]}
+        for spec in map(json.loads, sorted(specs)):
+            words = [f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in spec.items()]
+            said = attnc("explain", *words, "--target", target).stdout
+            taken |= set(re.findall(r"^row +(\S+)", said, re.MULTILINE))
+    assert rows <= taken, rows - taken
 
 
 def test_device_and_mode_are_checked():

@@ -1,0 +1,181 @@
+"""The problems that the emulator runs: every row of the schedule tables at small shapes.
+
+Shapes are one to three tiles each way with their edges; each problem is an object of
+`attnc run --batch`.
+"""
+
+from numeric_matrix import problem
+
+MASKS = [
+    {},
+    {"mask": "causal"},
+    {"mask": "causal_top_left"},
+    {"mask": "window", "window": "31,0"},
+    {"mask": "window", "window": "0,0"},
+    {"mask": "window", "window": "-1,3"},
+    {"mask": "window", "window": "150,20"},
+    {"mask": "window_top_left", "window": "17,2"},
+    {"mask": "causal", "softcap": 5},
+    {"mask": "causal", "alibi": True},
+]
+LAYOUTS = ["head_major", "packed", "padded", "broadcast"]
+
+
+def small(**keys):
+    return problem(**({"batch": 1, "heads_q": 2, "heads_kv": 1, "dtype": "bf16"} | keys))
+
+
+class SM80:
+    """cp.async and mma.sync; without tensor cores where those do not fit."""
+
+    # One to three tiles of 128 x 64 (or 64 x 64, ...) each way, edges and primes.
+    LENGTHS = [(1, 1), (5, 2), (64, 65), (131, 139), (257, 100), (100, 200)]
+
+    def lengths(self):
+        """Each row of the table that prefill takes, by head dim and type."""
+        for dtype in ("bf16", "f16"):
+            for head_dim in (64, 96, 128, 192, 256):
+                for mask in ({}, {"mask": "causal"}):
+                    for seq_q, seq_kv in self.LENGTHS:
+                        yield small(dtype=dtype, head_dim=head_dim, seq_q=seq_q, seq_kv=seq_kv,
+                                    **mask)
+        for seq_q, seq_kv in self.LENGTHS[:4]:
+            yield small(dtype="f32", head_dim=32, mask="causal", seq_q=seq_q, seq_kv=seq_kv)
+
+    def masks(self):
+        for head_dim in (64, 128):
+            for mask in MASKS:
+                for seq_q, seq_kv in [(131, 139), (257, 100), (100, 200)]:
+                    yield small(head_dim=head_dim, seq_q=seq_q, seq_kv=seq_kv, **mask)
+
+    def odd(self):
+        """Head dims that fill no fragment, unequal ones, a wide d_v, unaligned rows."""
+        yield small(head_dim=40, seq_q=70, seq_kv=70)
+        yield small(dtype="f16", head_dim=64, head_dim_v=32, seq_q=70, seq_kv=70)
+        yield small(dtype="f16", head_dim=32, head_dim_v=264, seq_q=70, seq_kv=70)
+        yield small(dtype="f16", head_dim=32, head_dim_v=512, seq_q=70, seq_kv=70)
+        yield small(dtype="f16", head_dim=64, alignment=2, seq_q=70, seq_kv=70)
+        yield small(dtype="f16", head_dim=64, alignment=4, seq_q=70, seq_kv=70)
+        yield small(head_dim=128, stages=1, seq_q=70, seq_kv=100)
+        yield small(head_dim=64, out="f32", lse=False, seq_q=70, seq_kv=100)
+
+    def groups(self):
+        for heads_q, heads_kv in [(1, 1), (6, 2), (5, 1)]:
+            yield small(batch=2, heads_q=heads_q, heads_kv=heads_kv, head_dim=64, mask="causal",
+                        seq_q=33, seq_kv=70)
+
+    def split(self):
+        for split_kv in (2, 3):
+            for seq_q, seq_kv in [(1, 1), (30, 300), (70, 100)]:
+                yield small(head_dim=128, mask="causal", split_kv=split_kv, seq_q=seq_q,
+                            seq_kv=seq_kv)
+
+    def decode(self):
+        for head_dim in (64, 128, 256):
+            for seq_kv in (0, 1, 63, 65, 300):
+                yield small(head_dim=head_dim, phase="decode", seq_q=None, seq_kv=seq_kv,
+                            heads_q=4)
+        yield small(dtype="f16", head_dim=128, phase="decode", seq_q=None, seq_kv=300, split_kv=2)
+
+    def empty(self):
+        for mask in ("none", "causal"):
+            for seq_q, seq_kv in [(0, 5), (5, 0), (100, 7)]:
+                yield small(head_dim=64, mask=mask, seq_q=seq_q, seq_kv=seq_kv)
+
+    def layouts(self):
+        for layout in LAYOUTS:
+            yield small(head_dim=64, mask="causal", layout=layout)
+
+
+class SM86:
+    """The rows for 99 KiB of shared memory."""
+
+    def rows(self):
+        for mask in ("none", "causal"):
+            for seq_q, seq_kv in SM80.LENGTHS:
+                yield small(head_dim=128, mask=mask, seq_q=seq_q, seq_kv=seq_kv)
+            yield small(dtype="f32", head_dim=256, mask=mask, seq_q=50, seq_kv=40)
+
+
+class SM90A:
+    """TMA and wgmma in roles, persistent for full masks; rows of sm_80 for all else."""
+
+    # Rows of a Q and of a K/V tile, by head dims.
+    TILES = {
+        (64, 64): (192, 128), (96, 96): (128, 144), (128, 128): (128, 128),
+        (192, 128): (128, 112), (192, 192): (128, 96), (256, 256): (128, 80),
+    }
+
+    def lengths(self):
+        for dtype in ("bf16", "f16"):
+            for (head_dim, head_dim_v), (q, kv) in self.TILES.items():
+                for mask in ("none", "causal"):
+                    for seq_q, seq_kv in [
+                        (1, kv), (1, 1), (q, kv), (q - 1, 2 * kv + 1), (q + 1, 3 * kv - 1),
+                        (5, 0), (2 * q + 1, kv + 3),
+                    ]:
+                        yield small(dtype=dtype, head_dim=head_dim, head_dim_v=head_dim_v,
+                                    mask=mask, heads_q=1, seq_q=seq_q, seq_kv=seq_kv)
+
+    def masks(self):
+        for head_dims, shapes in [
+            ((64, 64), [(200, 310), (310, 200), (131, 139)]),
+            ((128, 128), [(130, 390), (300, 120), (131, 139)]),
+            ((192, 128), [(130, 250)]),
+            ((256, 256), [(130, 170)]),
+        ]:
+            for mask in MASKS:
+                for seq_q, seq_kv in shapes:
+                    yield small(head_dim=head_dims[0], head_dim_v=head_dims[1], heads_q=1,
+                                seq_q=seq_q, seq_kv=seq_kv, **mask)
+
+    def persistent(self):
+        """More tiles than the emulator has CTAs of such a kernel, as many, fewer."""
+        for heads_q, heads_kv, seq_q in [(7, 1, 100), (4, 2, 200), (3, 3, 64), (1, 1, 20)]:
+            for head_dim in (64, 128):
+                for seq_kv in (0, 100, 300):
+                    yield small(head_dim=head_dim, heads_q=heads_q, heads_kv=heads_kv,
+                                seq_q=seq_q, seq_kv=seq_kv)
+                yield small(head_dim=head_dim, heads_q=heads_q, heads_kv=heads_kv, seq_q=seq_q,
+                            seq_kv=300, mask="causal", persistent="static")
+
+    def odd(self):
+        """Head dims that fill no box, unequal ones, types of results, schedules without overlap."""
+        for head_dim, head_dim_v in [(40, 40), (64, 32), (40, 104), (72, 72), (128, 64), (160, 160),
+                                     (64, 256), (256, 64)]:
+            yield small(dtype="f16", head_dim=head_dim, head_dim_v=head_dim_v, mask="causal",
+                        seq_q=140, seq_kv=150)
+        yield small(head_dim=64, out="f32", lse=False, seq_q=70, seq_kv=200)
+        yield small(head_dim=128, stages=1, seq_q=70, seq_kv=300)
+        yield small(head_dim=64, overlap=False, pingpong=False, seq_q=200, seq_kv=300)
+        yield small(head_dim=64, kv_order="ascending", mask="causal", seq_q=200, seq_kv=300)
+        yield small(head_dim=128, split_kv=2, mask="causal", seq_q=130, seq_kv=300)
+        # What tensor maps do not take.
+        yield small(head_dim=64, alignment=4, seq_q=70, seq_kv=70)
+        yield small(dtype="f32", head_dim=32, seq_q=70, seq_kv=70)
+
+    def groups(self):
+        for heads_q, heads_kv in [(6, 2), (5, 1)]:
+            for mask in ("none", "causal"):
+                yield small(batch=2, heads_q=heads_q, heads_kv=heads_kv, head_dim=64, mask=mask,
+                            seq_q=33, seq_kv=140)
+
+    def decode(self):
+        for head_dim in (128, 256):
+            for seq_kv in (0, 1, 300):
+                yield small(head_dim=head_dim, phase="decode", seq_q=None, seq_kv=seq_kv,
+                            heads_q=4)
+
+    def layouts(self):
+        for layout in LAYOUTS:
+            for mask in ("none", "causal"):
+                yield small(head_dim=64, mask=mask, layout=layout)
+
+
+def problems_of(kinds):
+    """All problems of a class above."""
+    names = [name for name in vars(kinds) if name.islower() and not name.startswith("_")]
+    return [request for name in names for request in getattr(kinds(), name)()]
+
+
+PROBLEMS = {"sm_80": problems_of(SM80), "sm_86": problems_of(SM86), "sm_90a": problems_of(SM90A)}
