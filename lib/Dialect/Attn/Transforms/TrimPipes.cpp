@@ -9,7 +9,6 @@
 
 #include <mlir/Dialect/SCF/IR/SCF.h>
 #include <mlir/Dialect/Utils/StaticValueUtils.h>
-#include <mlir/Interfaces/LoopLikeInterface.h>
 
 using namespace mlir;
 using namespace attn;
@@ -19,25 +18,17 @@ namespace attn {
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
-/// The first round of the ring finds every stage empty.
-static void passFirstRound(Region &producer) {
-  producer.walk([](PipeAcquireOp acquire) {
+/// The first round of a ring finds every stage empty. Returns the pipes of which a fill waits.
+static llvm::SmallPtrSet<Value, 4> passFirstRound(Region &producer) {
+  llvm::SmallPtrSet<Value, 4> waiting;
+  producer.walk([&](PipeAcquireOp acquire) {
     std::optional<int64_t> iteration = getConstantIntValue(acquire.getIteration());
     if (iteration && *iteration < acquire.getPipe().getType().getStages())
       acquire.setSynced(true);
+    else
+      waiting.insert(acquire.getPipe());
   });
-}
-
-/// Every fill has one release, and both are counted in the order of the program: the release that
-/// runs last would free a stage for a fill that is not there.
-static void dropLastReleases(Region &consumer) {
-  llvm::MapVector<Value, PipeReleaseOp> last;
-  consumer.walk([&](PipeReleaseOp release) { last[release.getPipe()] = release; });
-  for (auto [pipe, release] : last) {
-    auto loop = release->getParentOfType<LoopLikeOpInterface>();
-    if (!loop || !consumer.isAncestor(loop->getParentRegion()))
-      release.erase();
-  }
+  return waiting;
 }
 
 namespace {
@@ -45,8 +36,13 @@ namespace {
 struct TrimPipes : attn::impl::AttnTrimPipesBase<TrimPipes> {
   void runOnOperation() override {
     getOperation().walk([](RolesOp roles) {
-      passFirstRound(roles.getProducer());
-      dropLastReleases(roles.getConsumer());
+      llvm::SmallPtrSet<Value, 4> waiting = passFirstRound(roles.getProducer());
+      // The last release of a pipe that is waited for would free nothing either, but ptxas makes
+      // slower loops without it.
+      roles.getConsumer().walk([&](PipeReleaseOp release) {
+        if (!waiting.contains(release.getPipe()))
+          release.erase();
+      });
     });
   }
 };

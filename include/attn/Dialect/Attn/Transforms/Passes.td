@@ -216,9 +216,8 @@ def AttnTrimPipes : Pass<"attn-trim-pipes", "::mlir::func::FuncOp"> {
   let summary = "leave out waits and releases of pipes between roles that nobody needs";
   let description = [{
     Fills of a ring's first round find the stage empty: where the iteration is a constant, they
-    need not wait for that (`synced`). The release that runs last frees a stage that is filled no
-    more: it goes, unless a loop runs it again. Runs after canonicalization has made constants of
-    iterations.
+    need not wait for that (`synced`). A pipe of which no fill waits needs no releases: Q's, where
+    a CTA computes one tile. Runs after canonicalization has made constants of iterations.
 
     ```mlir
     attn.pipe_acquire %p[%c0]
