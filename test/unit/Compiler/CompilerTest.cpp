@@ -299,4 +299,30 @@ TEST(HostProgram, RefusesWhatDoesNotFit) {
   EXPECT_THAT(run(tensor(3, 8), twice), HasSubstr("argument 'k': expected size 1"));
 }
 
+TEST(EmulatedProgram, RefusesWhatDoesNotFit) {
+  for (const char *target : {"sm_80", "sm_90a"}) {
+    auto program = compilerFor(target).compileEmulated(
+        spec({"dtype=bf16", "head_dim=64", "heads_q=1", "lse=false"}));
+    ASSERT_TRUE(program) << program.error().message;
+    alignas(16) static uint16_t data[4 * 128];
+    auto tensor = [&](int64_t rows, int64_t dim, rt::ElementType type = rt::ElementType::BF16) {
+      return rt::TensorArg::dense(data, type, {1, rows, 1, dim});
+    };
+    auto run = [&](std::vector<rt::Argument> arguments) {
+      rt::Status status = (*program)->run(arguments, {});
+      return status ? std::string("ran") : status.error().message;
+    };
+    rt::Argument q = tensor(3, 64), k = tensor(4, 64), scale = rt::ScalarArg(1.0f);
+    EXPECT_EQ(run({q, k, k, tensor(3, 64), scale}), "ran");
+    EXPECT_THAT(run({tensor(3, 128), k, k, q, scale}), HasSubstr("'q'"));
+    EXPECT_THAT(run({q, tensor(4, 64, rt::ElementType::F16), k, q, scale}), HasSubstr("'k'"));
+    EXPECT_THAT(run({q, k, tensor(5, 64), q, scale}), HasSubstr("'v'"));
+    EXPECT_THAT(run({q, k, k, tensor(2, 64), scale}), HasSubstr("'o'"));
+    EXPECT_THAT(run({q, k, k, q}), HasSubstr("argument"));
+    rt::TensorArg odd = tensor(3, 64);
+    odd.data = reinterpret_cast<char *>(data) + 2;
+    EXPECT_THAT(run({odd, k, k, q, scale}), HasSubstr("'q'"));
+  }
+}
+
 } // namespace

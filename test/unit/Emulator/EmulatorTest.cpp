@@ -7,6 +7,8 @@
 
 #include "EmulatorTest.h"
 
+#include "attn/Dialect/AttnNV/IR/AttnNV.h"
+
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 #include <mlir/Parser/Parser.h>
@@ -26,7 +28,7 @@ static constexpr const char *kHead =
 
 std::string Trial::run(const std::string &body) {
   MLIRContext context;
-  context.loadDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  context.loadDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, attn::nv::AttnNVDialect>();
   std::string diagnostics;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     llvm::raw_string_ostream(diagnostics) << diagnostic.getLocation() << ": " << diagnostic;
