@@ -141,6 +141,10 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
         "kv_tile: a product of wgmma has at most {0} columns, got kv_tile = {1} and "
         "a padded head_dim_v of {2}",
         kMaxProductColumns, schedule.getKvTile(), columns);
+  if (schedule.getOverlap() && schedule.getAlgorithm() != Algorithm::FA2)
+    return llvm::formatv("overlap: expected false with algorithm = {0}, got true; choose algorithm "
+                         "= fa2 or overlap = false",
+                         stringifyAlgorithm(schedule.getAlgorithm()));
   if (schedule.getPersistent() == Persistence::Dynamic)
     return "persistent: dynamic is not available; choose static, whose order evens work out, or "
            "none";
