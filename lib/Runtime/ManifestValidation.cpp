@@ -120,9 +120,16 @@ Status validate(const Manifest &manifest) {
   }
   if (manifest.kernels.empty())
     return fail(ErrorCode::Internal, "manifest: there is no kernel");
-  for (const KernelEntry &kernel : manifest.kernels)
+  size_t numTensorMaps = 0;
+  for (const KernelEntry &kernel : manifest.kernels) {
     if (Status status = checkKernel(manifest, kernel); !status)
       return status;
+    numTensorMaps += kernel.tensorMaps.size();
+  }
+  if (numTensorMaps > kMaxTensorMaps)
+    return invalid("expected at most " + std::to_string(kMaxTensorMaps) +
+                       " tensor maps over all kernels",
+                   static_cast<int64_t>(numTensorMaps));
   return {};
 }
 

@@ -42,6 +42,7 @@ public:
                                   const TensorMapSpec &spec, const TensorArg &tensor);
 
   static constexpr size_t kCapacity = 64;
+  static_assert(kMaxTensorMaps <= kCapacity, "one call's maps must stay valid together");
 
 private:
   struct Entry {

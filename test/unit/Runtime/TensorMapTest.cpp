@@ -114,3 +114,15 @@ TEST_F(TensorMaps, ManifestsRoundTripAndAreChecked) {
     EXPECT_FALSE(validate(artifact.manifest));
   }
 }
+
+TEST_F(TensorMaps, OfOneManifestAreAtMostWhatACallKeeps) {
+  std::vector<KernelEntry> &kernels = artifact.manifest.kernels;
+  kernels.push_back(kernels[0]);
+  kernels[1].tensorMaps.assign(kMaxTensorMaps - 1, {0, 128, 64});
+  EXPECT_TRUE(validate(artifact.manifest));
+  kernels[0].tensorMaps.push_back({0, 64, 64});
+  Status status = validate(artifact.manifest);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message,
+              testing::HasSubstr("at most 32 tensor maps over all kernels, got 33"));
+}
