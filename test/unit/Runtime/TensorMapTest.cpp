@@ -52,13 +52,19 @@ TEST_F(TensorMaps, ComeLastAndDescribeTheTensor) {
   // 200 tiles, but only as many blocks as there are multiprocessors.
   EXPECT_EQ(launched.grid[0], 108u);
   ASSERT_EQ(launched.maps.size(), 1u);
-  std::vector<uint64_t> expected = {memory.address(), 9, 64, 100, 4, 2, 4 * 64 * 2, 64 * 2,
-                                    100 * 4 * 64 * 2};
-  expected.resize(16);
-  // The box of 64 columns and 128 rows, as two 32-bit words copied one after the other.
-  std::vector<uint64_t> got = launched.maps.front();
-  got[9] = got[10] = 0;
-  EXPECT_EQ(got, expected);
+  // Columns, rows, heads, batch; the numbers of the enumerations are those of cuda.h.
+  FakeTensorMap expected{.address = memory.data(),
+                         .sizes = {64, 100, 4, 2},
+                         .strides = {4 * 64 * 2, 64 * 2, 100 * 4 * 64 * 2},
+                         .box = {64, 128, 1, 1},
+                         .steps = {1, 1, 1, 1},
+                         .rank = 4,
+                         .elementType = 9,
+                         .interleave = 0,
+                         .swizzle = 3,
+                         .promotion = 3,
+                         .fill = 0};
+  EXPECT_EQ(launched.maps.front(), expected);
 }
 
 TEST_F(TensorMaps, AreEncodedAgainWhenTheGeometryChanges) {
