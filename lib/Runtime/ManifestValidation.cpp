@@ -55,7 +55,7 @@ static Status checkTensorMap(const Manifest &manifest, const TensorMapSpec &map,
   if (map.argument < 0 || static_cast<size_t>(map.argument) >= manifest.arguments.size())
     return invalid(where + ": expected a tensor map of an argument", map.argument);
   const ArgumentSpec &argument = manifest.arguments[map.argument];
-  if (argument.kind != ArgumentKind::MemRef || argument.rank() != 4 ||
+  if (argument.kind != ArgumentKind::MemRef || argument.rank() != kTensorMapRank ||
       byteSize(argument.elementType) != 2)
     return invalid(where + ": expected a tensor map of a 16-bit tensor of rank 4, for argument '" +
                        argument.name + "'",

@@ -87,6 +87,9 @@ struct WorkspaceSpec {
 /// its last launch.
 inline constexpr size_t kMaxTensorMaps = 32;
 
+/// Dims of a tensor that a map describes.
+inline constexpr int kTensorMapRank = 4;
+
 /// A tensor map that a kernel takes: which argument of the call, a 16-bit tensor of rank
 /// 4, it describes, in boxes of rows x cols elements of one head (see TensorMap.h).
 struct TensorMapSpec {

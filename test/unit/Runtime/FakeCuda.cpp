@@ -109,10 +109,11 @@ static Result pointerAttribute(void *value, int, DevicePtr pointer) {
   return kSuccess;
 }
 
-static Result encodeTensorMap(void *map, int elementType, uint32_t rank, void *address,
+static Result encodeTensorMap(void *map, TensorMapType elementType, uint32_t rank, void *address,
                               const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
-                              const uint32_t *steps, int interleave, int swizzle, int promotion,
-                              int fill) {
+                              const uint32_t *steps, TensorMapInterleave interleave,
+                              TensorMapSwizzle swizzle, TensorMapPromotion promotion,
+                              TensorMapFill fill) {
   if (Result result = outcome("cuTensorMapEncodeTiled"))
     return result;
   ++fake->encodedMaps;

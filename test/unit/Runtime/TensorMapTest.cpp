@@ -103,6 +103,22 @@ TEST_F(TensorMaps, RefuseWhatHardwareCannotTake) {
   EXPECT_TRUE(fake.launches.empty());
 }
 
+/// What a launch on a GPU and an emulated one both ask.
+TEST_F(TensorMaps, GeometryKnowsTheLimitsOfSizes) {
+  TensorArg q = tensor(2, int64_t(1) << 32);
+  q.strides = {0, 0, 64, 1};
+  const ArgumentSpec &argument = artifact.manifest.arguments[0];
+  TensorGeometry geometry = describeTensorMap(argument, {0, 128, 64}, q).value();
+  EXPECT_EQ(geometry.sizes[1], uint64_t(1) << 32);
+  EXPECT_EQ(geometry.strides[0], 0u);
+  ++q.sizes[1];
+  Expected<TensorGeometry> refused = describeTensorMap(argument, {0, 128, 64}, q);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              testing::HasSubstr("argument 'q': expected at most 2^32 elements in dimension 1, got "
+                                 "4294967297; split the tensor"));
+}
+
 TEST_F(TensorMaps, NeedADriverThatEncodesThem) {
   cuda::CudaApi api = fake.api();
   api.tensorMapEncodeTiled = nullptr;
