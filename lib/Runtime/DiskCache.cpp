@@ -163,6 +163,9 @@ bool DiskCache::put(std::string_view key, const Artifact &artifact) {
   return true;
 }
 
+/// Share of the bound that goes before the aliases of what went are looked for.
+static constexpr uint64_t kEvictionsPerSweep = 10;
+
 void DiskCache::applyBound(std::string_view keep, uint64_t written) {
   if (options.maxBytes == 0)
     return;
@@ -179,8 +182,12 @@ void DiskCache::applyBound(std::string_view keep, uint64_t written) {
     total += entry.bytes;
   const PruneReport removed = removeOldest(std::move(*entries), options.maxBytes, keep);
   total -= removed.bytes;
-  if (removed.entries != 0)
+  // Aliases of entries that are gone do no harm, and finding them reads every alias.
+  evictedBytes += removed.bytes;
+  if (evictedBytes > options.maxBytes / kEvictionsPerSweep) {
     removeAliases(/*all=*/false);
+    evictedBytes = 0;
+  }
   // Half, since other processes write too.
   slack = total < options.maxBytes ? (options.maxBytes - total) / 2 : 0;
 }

@@ -169,6 +169,8 @@ private:
   std::mutex boundMutex;
   /// Bytes that may still be written before the directory is looked at again.
   uint64_t slack = 0;
+  /// Bytes of the entries that went since aliases were swept.
+  uint64_t evictedBytes = 0;
 };
 
 } // namespace attn::rt

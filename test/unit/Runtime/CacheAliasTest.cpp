@@ -184,3 +184,24 @@ TEST_F(CacheAliasTest, MaintenanceRemovesAliasesWithTheirEntries) {
   EXPECT_TRUE(DiskCache(bounded).put(keyOf(2), sampleArtifact()));
   EXPECT_FALSE(fs::exists(aliasPath()));
 }
+
+TEST_F(CacheAliasTest, OneEvictionReadsNoAliases) {
+  store();
+  DiskCacheOptions bounded = options(cacheDir);
+  const uint64_t size = fs::file_size(entryPath());
+  bounded.maxBytes = 20 * size + size / 2;
+  DiskCache cache(bounded);
+  int number = 1000;
+  auto evict = [&](int entries) {
+    for (int i = 0; i < entries; ++i)
+      ASSERT_TRUE(cache.put(keyOf(++number), sampleArtifact()));
+  };
+  evict(20);
+  // The entry goes first, being the oldest; its alias stays and is a silent miss.
+  EXPECT_FALSE(fs::exists(entryPath()));
+  EXPECT_TRUE(fs::exists(aliasPath()));
+  EXPECT_FALSE(isFound());
+  EXPECT_TRUE(warnings.empty());
+  evict(2);
+  EXPECT_FALSE(fs::exists(aliasPath()));
+}
