@@ -61,28 +61,21 @@ static Expected<CacheAlias> readAlias(const std::string &path, std::string_view 
 std::optional<CacheAlias> DiskCache::resolve(std::string_view alias) {
   if (!isKey(alias))
     return std::nullopt;
-  auto look = [&](const std::string &tree, bool isPack) -> std::optional<CacheAlias> {
-    const std::string path = cachelayout::alias(tree, alias);
-    Expected<CacheAlias> target = readAlias(path, alias, isPack);
+  for (const Tree &tree : trees()) {
+    const std::string path = cachelayout::alias(tree.path, alias);
+    Expected<CacheAlias> target = readAlias(path, alias, tree.isPack);
     if (target)
       return std::move(*target);
     reportUnreadable(path, target.error());
-    return std::nullopt;
-  };
-  if (usable)
-    if (std::optional<CacheAlias> target = look(root(), /*isPack=*/false))
-      return target;
-  for (const std::string &pack : options.packs)
-    if (std::optional<CacheAlias> target = look(cachelayout::tree(pack), /*isPack=*/true))
-      return target;
+  }
   return std::nullopt;
 }
 
 bool DiskCache::holds(std::string_view key) const {
-  auto has = [&](const std::string &directory) {
-    return ::access(cachelayout::entry(cachelayout::tree(directory), key).c_str(), F_OK) == 0;
-  };
-  return has(options.directory) || std::any_of(options.packs.begin(), options.packs.end(), has);
+  const std::vector<Tree> all = trees();
+  return std::any_of(all.begin(), all.end(), [&](const Tree &tree) {
+    return ::access(cachelayout::entry(tree.path, key).c_str(), F_OK) == 0;
+  });
 }
 
 bool DiskCache::link(std::string_view alias, const CacheAlias &target) {
@@ -98,41 +91,27 @@ bool DiskCache::link(std::string_view alias, const CacheAlias &target) {
 // Maintenance
 //===----------------------------------------------------------------------===//
 
-/// The alias in a file's name, empty for any other file.
-static std::string_view aliasOf(std::string_view path) {
-  if (!path.ends_with(cachelayout::kAliasSuffix))
-    return {};
-  path.remove_suffix(cachelayout::kAliasSuffix.size());
-  path.remove_prefix(path.rfind('/') + 1);
-  return isKey(path) ? path : std::string_view();
-}
-
-std::vector<std::string> DiskCache::aliasPaths() const {
-  std::vector<std::string> paths;
-  Expected<std::vector<std::string>> shards = namesIn(root());
-  for (const std::string &shard : shards ? *shards : std::vector<std::string>()) {
-    const std::string directory = root() + "/" + shard;
-    Expected<std::vector<std::string>> names =
-        shard.size() == 2 ? namesIn(directory) : std::vector<std::string>();
-    for (const std::string &name : names ? *names : std::vector<std::string>())
-      if (!aliasOf(name).empty())
-        paths.push_back(directory + "/" + name);
-  }
-  return paths;
-}
-
-void DiskCache::verifyAliases(VerifyReport &report) const {
-  for (const std::string &path : aliasPaths())
-    if (Expected<CacheAlias> target = readAlias(path, aliasOf(path), /*isPack=*/false);
+Status DiskCache::verifyAliases(VerifyReport &report) const {
+  Expected<std::vector<std::string>> paths = filesWith(cachelayout::kAliasSuffix);
+  if (!paths)
+    return fail(paths.error());
+  for (const std::string &path : *paths)
+    if (Expected<CacheAlias> target =
+            readAlias(path, cachelayout::keyOf(path, cachelayout::kAliasSuffix), /*isPack=*/false);
         !target && target.error().code != ErrorCode::NotFound)
       report.bad.emplace_back(path, target.error().message);
+  return {};
 }
 
-PruneReport DiskCache::removeAliases(bool all) const {
+Expected<PruneReport> DiskCache::removeAliases(bool all) const {
+  Expected<std::vector<std::string>> paths = filesWith(cachelayout::kAliasSuffix);
+  if (!paths)
+    return fail(paths.error());
   PruneReport report;
-  for (const std::string &path : aliasPaths()) {
+  for (const std::string &path : *paths) {
     if (!all) {
-      Expected<CacheAlias> target = readAlias(path, aliasOf(path), /*isPack=*/false);
+      Expected<CacheAlias> target =
+          readAlias(path, cachelayout::keyOf(path, cachelayout::kAliasSuffix), /*isPack=*/false);
       if (target && holds(target->key))
         continue;
     }

@@ -148,10 +148,17 @@ private:
   /// `store`; the first failure warns and ends writing.
   bool publish(std::string_view key, const std::string &path, const std::string &bytes);
   bool holds(std::string_view key) const;
-  std::vector<std::string> aliasPaths() const;
-  void verifyAliases(VerifyReport &report) const;
+  /// Where to look for files, in this order: the own directory, if usable, then the packs.
+  struct Tree {
+    std::string path;
+    bool isPack;
+  };
+  std::vector<Tree> trees() const;
+  /// Paths of the files that are named KEY + suffix.
+  Expected<std::vector<std::string>> filesWith(std::string_view suffix) const;
+  Status verifyAliases(VerifyReport &report) const;
   /// Removes the aliases that are no good or name no entry, or all.
-  PruneReport removeAliases(bool all) const;
+  Expected<PruneReport> removeAliases(bool all) const;
   void applyBound(std::string_view keep, uint64_t written);
   PruneReport removeAbandoned() const;
   PruneReport removeOldest(std::vector<CacheEntry> entries, uint64_t maxBytes,
