@@ -132,7 +132,7 @@ rt::Expected<rt::LoadedArtifactPtr> Compiler::compilePtx(const Problem &problem,
   std::optional<rt::Alias> words;
   if (auto *spec = std::get_if<KernelSpec>(&problem)) {
     words = alias(*spec);
-    std::optional<rt::KernelCache::Aliased> found = cache.find(*words);
+    std::optional<rt::KernelCache::Aliased> found = cache.findAliased(*words);
     if (found && isPlausible(found->artifact->artifact().manifest, *info)) {
       for (const std::string &remark : found->remarks) {
         if (options.remark)

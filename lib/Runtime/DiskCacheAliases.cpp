@@ -16,14 +16,14 @@ namespace attn::rt {
 
 using Json = nlohmann::json;
 
-static std::string serialize(std::string_view alias, const CacheAlias &target) {
+static std::string serialize(std::string_view alias, const AliasTarget &target) {
   const std::string body =
       Json{{"alias", alias}, {"key", target.key}, {"remarks", target.remarks}}.dump(
           -1, ' ', false, Json::error_handler_t::replace);
   return toHex(sha256({body})) + "\n" + body;
 }
 
-static Expected<CacheAlias> parse(std::string_view bytes, std::string_view alias) {
+static Expected<AliasTarget> parse(std::string_view bytes, std::string_view alias) {
   constexpr size_t kDigestSize = 2 * sizeof(Digest);
   if (bytes.size() <= kDigestSize || bytes[kDigestSize] != '\n')
     return fail(ErrorCode::Corrupt, "not an alias: it does not start with a digest and a newline");
@@ -37,7 +37,7 @@ static Expected<CacheAlias> parse(std::string_view bytes, std::string_view alias
   if (std::string own = text(json.value("alias", Json())); own != alias)
     return fail(ErrorCode::Corrupt,
                 "expected alias " + std::string(alias) + ", the file has '" + own + "'");
-  CacheAlias target;
+  AliasTarget target;
   target.key = text(json.value("key", Json()));
   if (!isKey(target.key))
     return fail(ErrorCode::Corrupt,
@@ -47,23 +47,23 @@ static Expected<CacheAlias> parse(std::string_view bytes, std::string_view alias
   return target;
 }
 
-static Expected<CacheAlias> readAlias(const std::string &path, std::string_view alias,
-                                      bool isPack) {
+static Expected<AliasTarget> readAlias(const std::string &path, std::string_view alias,
+                                       bool isPack) {
   Expected<std::string> bytes = readCacheFile(path, cachelayout::kMaxAliasBytes, isPack);
   if (!bytes)
     return fail(bytes.error());
-  Expected<CacheAlias> target = parse(*bytes, alias);
+  Expected<AliasTarget> target = parse(*bytes, alias);
   if (!target)
     return fail(target.error().code, "'" + path + "': " + target.error().message);
   return target;
 }
 
-std::optional<CacheAlias> DiskCache::resolve(std::string_view alias) {
+std::optional<AliasTarget> DiskCache::resolve(std::string_view alias) {
   if (!isKey(alias))
     return std::nullopt;
   for (const Tree &tree : trees()) {
     const std::string path = cachelayout::alias(tree.path, alias);
-    Expected<CacheAlias> target = readAlias(path, alias, tree.isPack);
+    Expected<AliasTarget> target = readAlias(path, alias, tree.isPack);
     if (target)
       return std::move(*target);
     reportUnreadable(path, target.error());
@@ -78,7 +78,7 @@ bool DiskCache::holds(std::string_view key) const {
   });
 }
 
-bool DiskCache::link(std::string_view alias, const CacheAlias &target) {
+bool DiskCache::link(std::string_view alias, const AliasTarget &target) {
   if (!usable || !writable || !isKey(alias) || !isKey(target.key) || !holds(target.key))
     return false;
   const std::string bytes = serialize(alias, target);
@@ -96,7 +96,7 @@ Status DiskCache::verifyAliases(VerifyReport &report) const {
   if (!paths)
     return fail(paths.error());
   for (const std::string &path : *paths)
-    if (Expected<CacheAlias> target =
+    if (Expected<AliasTarget> target =
             readAlias(path, cachelayout::keyOf(path, cachelayout::kAliasSuffix), /*isPack=*/false);
         !target && target.error().code != ErrorCode::NotFound)
       report.bad.emplace_back(path, target.error().message);
@@ -110,7 +110,7 @@ Expected<PruneReport> DiskCache::removeAliases(bool all) const {
   PruneReport report;
   for (const std::string &path : *paths) {
     if (!all) {
-      Expected<CacheAlias> target =
+      Expected<AliasTarget> target =
           readAlias(path, cachelayout::keyOf(path, cachelayout::kAliasSuffix), /*isPack=*/false);
       if (target && holds(target->key))
         continue;
@@ -118,7 +118,7 @@ Expected<PruneReport> DiskCache::removeAliases(bool all) const {
     struct stat info;
     if (::lstat(path.c_str(), &info) != 0 || ::unlink(path.c_str()) != 0)
       continue;
-    ++report.entries;
+    ++report.files;
     report.bytes += static_cast<uint64_t>(info.st_size);
   }
   return report;

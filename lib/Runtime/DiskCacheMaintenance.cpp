@@ -128,7 +128,7 @@ PruneReport DiskCache::removeAbandoned() const {
       const bool held = areLocks && (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0);
       if (held || ::unlink(path.c_str()) != 0)
         continue;
-      ++report.entries;
+      ++report.files;
       report.bytes += bytes;
     }
   };
@@ -151,7 +151,7 @@ PruneReport DiskCache::removeOldest(std::vector<CacheEntry> entries, uint64_t ma
       continue;
     total -= entry->bytes;
     report.bytes += entry->bytes;
-    ++report.entries;
+    ++report.files;
   }
   return report;
 }
@@ -165,7 +165,7 @@ Expected<PruneReport> DiskCache::prune(uint64_t maxBytes, bool removeBad) {
     std::erase_if(*entries, [&](const CacheEntry &entry) {
       if (verifyEntry(entry) || ::unlink(entry.path.c_str()) != 0)
         return false;
-      ++report.entries;
+      ++report.files;
       report.bytes += entry.bytes;
       return true;
     });
@@ -187,7 +187,7 @@ Expected<PruneReport> DiskCache::clear() {
         continue;
       return systemFailure("remove", entry.path, errno);
     }
-    ++report.entries;
+    ++report.files;
     report.bytes += entry.bytes;
   }
   Expected<PruneReport> aliases = removeAliases(/*all=*/true);

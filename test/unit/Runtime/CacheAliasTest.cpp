@@ -38,7 +38,7 @@ protected:
   }
 
   /// Whether a process that starts now finds the artifact over the alias.
-  bool isFound() { return KernelCache(disk(), metrics).find(alias).has_value(); }
+  bool isFound() { return KernelCache(disk(), metrics).findAliased(alias).has_value(); }
 
   TempDir temp;
   std::string cacheDir = temp / "cache";
@@ -53,7 +53,7 @@ TEST_F(CacheAliasTest, LeadsToTheArtifactInMemoryAndOnDisk) {
   EXPECT_FALSE(isFound());
   store();
   KernelCache cache(disk(), metrics);
-  auto first = cache.find(alias), second = cache.find(alias);
+  auto first = cache.findAliased(alias), second = cache.findAliased(alias);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->artifact->artifact(), sampleArtifact());
   EXPECT_EQ(first->artifact->origin(), LoadedArtifact::Origin::Disk);
@@ -64,17 +64,17 @@ TEST_F(CacheAliasTest, LeadsToTheArtifactInMemoryAndOnDisk) {
   EXPECT_EQ(metrics.counter(metric::kDiskHits).value(), 1u);
   EXPECT_EQ(metrics.counter(metric::kMemoryHits).value(), 1u);
   cache.clearMemory();
-  EXPECT_TRUE(cache.find(alias));
+  EXPECT_TRUE(cache.findAliased(alias));
   EXPECT_TRUE(warnings.empty());
 }
 
 TEST_F(CacheAliasTest, WorksWithoutADisk) {
   KernelCache cache(nullptr, metrics);
-  EXPECT_FALSE(cache.find(alias));
+  EXPECT_FALSE(cache.findAliased(alias));
   LoadedArtifactPtr artifact =
       cache.get(key, [] { return Expected<Artifact>(sampleArtifact()); }).value();
   cache.link(alias, *artifact, {});
-  EXPECT_EQ(cache.find(alias)->artifact, artifact);
+  EXPECT_EQ(cache.findAliased(alias)->artifact, artifact);
 }
 
 TEST_F(CacheAliasTest, AnAliasOfNoGoodEntryIsAMiss) {
@@ -122,8 +122,8 @@ TEST_F(CacheAliasTest, EveryCorruptionIsOneWarningAndAMiss) {
     warnings.clear();
     writeFile(aliasPath(), bytes);
     KernelCache cache(disk(), metrics);
-    EXPECT_FALSE(cache.find(alias));
-    EXPECT_FALSE(cache.find(alias));
+    EXPECT_FALSE(cache.findAliased(alias));
+    EXPECT_FALSE(cache.findAliased(alias));
     ASSERT_EQ(warnings.size(), 1u) << bytes.substr(0, 200);
     EXPECT_THAT(warnings[0], testing::HasSubstr(aliasPath()));
     EXPECT_EQ(disk()->verify()->bad.size(), 1u);
@@ -158,23 +158,23 @@ TEST_F(CacheAliasTest, PacksHoldAliasesToo) {
   DiskCacheOptions layered = options(cacheDir);
   layered.packs = {temp / "no-such-pack", packDir};
   KernelCache cache(std::make_unique<DiskCache>(layered), metrics);
-  EXPECT_TRUE(cache.find(alias));
+  EXPECT_TRUE(cache.findAliased(alias));
   // An alias of this user for an entry of the pack, which maintenance keeps.
   Alias own{keyOf(101)};
   cache.link(own, *cache.find(key), {});
   EXPECT_TRUE(fs::exists(path(own.text, ".alias")));
-  EXPECT_EQ(cache.disk()->prune(~uint64_t(0))->entries, 0u);
+  EXPECT_EQ(cache.disk()->prune(~uint64_t(0))->files, 0u);
   EXPECT_FALSE(fs::exists(path(own.text, ".alias", packDir)));
 }
 
 TEST_F(CacheAliasTest, MaintenanceRemovesAliasesWithTheirEntries) {
   store();
   EXPECT_EQ(disk()->stat()->entries, 1u);
-  EXPECT_EQ(disk()->prune(~uint64_t(0))->entries, 0u);
-  EXPECT_EQ(disk()->prune(0)->entries, 2u);
+  EXPECT_EQ(disk()->prune(~uint64_t(0))->files, 0u);
+  EXPECT_EQ(disk()->prune(0)->files, 2u);
   EXPECT_FALSE(fs::exists(aliasPath()));
   store();
-  EXPECT_EQ(disk()->clear()->entries, 2u);
+  EXPECT_EQ(disk()->clear()->files, 2u);
   EXPECT_FALSE(fs::exists(aliasPath()));
 
   // An entry that makes room for another takes its alias along.

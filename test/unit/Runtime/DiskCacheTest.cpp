@@ -260,7 +260,7 @@ TEST_F(DiskCacheTest, ListStatVerifyPruneClear) {
   DiskCache cache(options(cacheDir));
   EXPECT_TRUE(cache.list()->empty());
   EXPECT_EQ(cache.stat()->entries, 0u);
-  EXPECT_EQ(cache.clear()->entries, 0u);
+  EXPECT_EQ(cache.clear()->files, 0u);
   for (int i : {0, 1, 2, 3}) {
     ASSERT_TRUE(cache.put(keyOf(i), sampleArtifact()));
     age(entryPath(keyOf(i)), 1000 - 100 * i);
@@ -278,13 +278,13 @@ TEST_F(DiskCacheTest, ListStatVerifyPruneClear) {
   ASSERT_EQ(report.bad.size(), 1u);
   EXPECT_EQ(report.bad[0].first, entryPath(keyOf(2)));
 
-  EXPECT_EQ(cache.prune(~uint64_t(0), /*removeBad=*/true)->entries, 1u);
-  EXPECT_EQ(cache.prune(2 * entries[0].bytes)->entries, 1u);
+  EXPECT_EQ(cache.prune(~uint64_t(0), /*removeBad=*/true)->files, 1u);
+  EXPECT_EQ(cache.prune(2 * entries[0].bytes)->files, 1u);
   EXPECT_FALSE(cache.get(keyOf(0)));
   EXPECT_TRUE(cache.get(keyOf(3)));
 
   PruneReport cleared = cache.clear().value();
-  EXPECT_EQ(cleared.entries, 2u);
+  EXPECT_EQ(cleared.files, 2u);
   EXPECT_EQ(cleared.bytes, 2 * entries[0].bytes);
   EXPECT_TRUE(cache.list()->empty());
   EXPECT_TRUE(fs::exists(cacheDir + "/v2/" + keyOf(0).substr(0, 2) + "/notes.txt"));
@@ -299,7 +299,7 @@ TEST_F(DiskCacheTest, PruneRemovesWhatDeadProcessesLeft) {
   for (std::string name :
        {std::string("tmp/old"), std::string("locks/dead.lock"), "locks/" + keyOf(1) + ".lock"})
     age(cacheDir + "/v2/" + name, 7200);
-  EXPECT_EQ(cache.prune(~uint64_t(0))->entries, 2u);
+  EXPECT_EQ(cache.prune(~uint64_t(0))->files, 2u);
   EXPECT_FALSE(fs::exists(cacheDir + "/v2/tmp/old"));
   EXPECT_TRUE(fs::exists(cacheDir + "/v2/tmp/young"));
   EXPECT_TRUE(fs::exists(cacheDir + "/v2/locks/" + keyOf(1) + ".lock"));
