@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "TestUtils.h"
+#include "CacheFixture.h"
 #include "attn/Runtime/KernelCache.h"
 
 using namespace attn::rt;
@@ -10,24 +10,12 @@ using namespace attn::rt::test;
 namespace fs = std::filesystem;
 
 namespace {
-class CacheAliasTest : public testing::Test {
+class CacheAliasTest : public CacheFixture {
 protected:
-  DiskCacheOptions options(const std::string &directory) {
-    DiskCacheOptions result;
-    result.directory = directory;
-    result.warn = [this](const std::string &message) { warnings.push_back(message); };
-    return result;
-  }
-
   std::unique_ptr<DiskCache> disk() { return std::make_unique<DiskCache>(options(cacheDir)); }
 
-  std::string path(const std::string &name, const std::string &suffix,
-                   const std::string &directory = {}) {
-    return (directory.empty() ? cacheDir : directory) + "/v2/" + name.substr(0, 2) + "/" + name +
-           suffix;
-  }
-  std::string aliasPath() { return path(alias.text, ".alias"); }
-  std::string entryPath() { return path(key, ".attn"); }
+  std::string aliasPath() { return filePath(alias.text, ".alias"); }
+  std::string entryPath() { return CacheFixture::entryPath(key); }
 
   /// Stores an entry and its alias as a process before this one would have.
   void store() {
@@ -40,12 +28,9 @@ protected:
   /// Whether a process that starts now finds the artifact over the alias.
   bool isFound() { return KernelCache(disk(), metrics).findAliased(alias).has_value(); }
 
-  TempDir temp;
-  std::string cacheDir = temp / "cache";
   std::string key = keyOf(1);
   Alias alias{keyOf(100)};
   Metrics metrics;
-  std::vector<std::string> warnings;
 };
 } // namespace
 
@@ -162,9 +147,9 @@ TEST_F(CacheAliasTest, PacksHoldAliasesToo) {
   // An alias of this user for an entry of the pack, which maintenance keeps.
   Alias own{keyOf(101)};
   cache.link(own, *cache.find(key), {});
-  EXPECT_TRUE(fs::exists(path(own.text, ".alias")));
+  EXPECT_TRUE(fs::exists(filePath(own.text, ".alias")));
   EXPECT_EQ(cache.disk()->prune(~uint64_t(0))->files, 0u);
-  EXPECT_FALSE(fs::exists(path(own.text, ".alias", packDir)));
+  EXPECT_FALSE(fs::exists(filePath(own.text, ".alias", packDir)));
 }
 
 TEST_F(CacheAliasTest, MaintenanceRemovesAliasesWithTheirEntries) {
