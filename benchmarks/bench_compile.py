@@ -32,13 +32,16 @@ LIMITED = "bf16 d128"  # Limits are for these problems.
 
 def run(command):
     """(milliseconds, peak megabytes, stdout) of a process of its own."""
-    begin = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    out, error = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    elapsed = (time.monotonic() - begin) * 1e3
-    if status:
-        sys.exit(f"bench_compile.py: {' '.join(command)}\n{error}")
+    # A file, since two pipes read one after the other may fill up.
+    with tempfile.TemporaryFile("w+") as errors:
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        out = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        elapsed = (time.monotonic() - begin) * 1e3
+        if status:
+            errors.seek(0)
+            sys.exit(f"bench_compile.py: {' '.join(command)}\n{errors.read()}")
     return elapsed, usage.ru_maxrss / 1024, out
 
 
