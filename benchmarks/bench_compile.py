@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 """Times attnc: compiles in a warm process, whole processes, cache hits, and peak memory.
 
-Writes JSON with the machine's processor. The limits are those of docs/performance.md; exit code 0
+Writes JSON with a manifest of the machine and the commit. The limits are those of docs/performance.md; exit code 0
 when all hold, else 1.
 """
 
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 PROBLEMS = {
@@ -31,13 +32,16 @@ LIMITED = "bf16 d128"  # Limits are for these problems.
 
 def run(command):
     """(milliseconds, peak megabytes, stdout) of a process of its own."""
-    begin = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    out, error = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    elapsed = (time.monotonic() - begin) * 1e3
-    if status:
-        sys.exit(f"bench_compile.py: {' '.join(command)}\n{error}")
+    # A file, since two pipes read one after the other may fill up.
+    with tempfile.TemporaryFile("w+") as errors:
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        out = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        elapsed = (time.monotonic() - begin) * 1e3
+        if status:
+            errors.seek(0)
+            sys.exit(f"bench_compile.py: {' '.join(command)}\n{errors.read()}")
     return elapsed, usage.ru_maxrss / 1024, out
 
 
@@ -68,13 +72,6 @@ def measure(attnc, words, target, rounds):
     }
 
 
-def processor():
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
@@ -101,8 +98,12 @@ def main():
     print(f"limits for {LIMITED}: {LIMITS}: {'held' if good else 'NOT HELD'}")
     if arguments.out:
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        report = {"processor": processor(), "target": arguments.target, "limits": LIMITS,
-                  "results": results}
+        report = {
+            "manifest": environment.host_manifest(arguments.attnc),
+            "target": arguments.target,
+            "limits": LIMITS,
+            "results": results,
+        }
         arguments.out.write_text(json.dumps(report, indent=1) + "\n")
         print(f"written: {arguments.out}")
     return 0 if good else 1

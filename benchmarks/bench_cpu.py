@@ -5,11 +5,10 @@ The NumPy side is three steps over whole score matrices: S = scale Q K^T (BLAS),
 (BLAS); BLAS uses all processors. Both sides take turns, so that other load on the machine meets
 both; the smallest time of each is the one least disturbed.
 
-Needs NumPy and a build: benchmarks/bench_cpu.py --attnc build/bin/attnc
+Needs NumPy and a build: benchmarks/bench_cpu.py
 """
 
 import argparse
-import datetime
 import json
 import os
 import statistics
@@ -19,6 +18,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+
+import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 SHAPES = [(8, 2048, 64, False), (8, 2048, 64, True), (8, 2048, 128, False), (8, 2048, 256, False)]
@@ -44,7 +45,7 @@ def time_numpy(heads, seq, dim, causal, rng):
 
 def time_attn(attnc, heads, seq, dim, causal):
     command = [
-        attnc, "run", "dtype=f32", f"head_dim={dim}", f"heads_q={heads}", f"seq_q={seq}",
+        str(attnc), "run", "dtype=f32", f"head_dim={dim}", f"heads_q={heads}", f"seq_q={seq}",
         f"seq_kv={seq}", f"mask={'causal' if causal else 'none'}", "--device", "cpu", "--repeat",
         "3", "--json",
     ]
@@ -55,36 +56,22 @@ def time_attn(attnc, heads, seq, dim, causal):
     return result["median_ms"], result["compile_ms"]
 
 
-def processor():
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return "unknown"
-
-
 def manifest(attnc):
-    commit = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40"],
-        capture_output=True, text=True, check=False,
-    )
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    return {
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "processor": processor(),
-        "processors": os.cpu_count(),
-        "load_average": os.getloadavg(),
+    return environment.host_manifest(attnc) | {
         "numpy": np.__version__,
         "blas": f"{blas['name']} {blas['version']}",
-        "commit": commit.stdout.strip() or None,
     }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--attnc", default=str(ROOT / "build" / "bin" / "attnc"))
+    parser.add_argument("--attnc", type=Path, default=ROOT / "build/release/bin/attnc")
     parser.add_argument("--rounds", type=int, default=9, help="turns of each side (default: 9)")
-    parser.add_argument("--output", type=Path, help="write the results as JSON")
+    parser.add_argument("--out", type=Path, help="file of the results")
     options = parser.parse_args()
+    if not os.access(options.attnc, os.X_OK):
+        sys.exit(f"bench_cpu.py: no attnc ({options.attnc}); build one or name it with --attnc")
 
     rng = np.random.default_rng(0)
     rows = []
@@ -107,9 +94,10 @@ def main():
             f"  {min(numpy):12.1f} ({statistics.median(numpy):.1f})"
             f"  {min(numpy) / min(attn):8.2f}   compile {min(compiled):.0f} ms"
         )
-    if options.output:
+    if options.out:
         text = json.dumps({"manifest": manifest(options.attnc), "rows": rows}, indent=1)
-        options.output.write_text(text + "\n")
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(text + "\n")
 
 
 if __name__ == "__main__":

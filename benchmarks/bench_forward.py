@@ -309,8 +309,9 @@ def parse_arguments():
     )
     parser.add_argument("--attnc", type=Path, help="the compiler (default: PyTorch's kernels only)")
     parser.add_argument(
-        "--target", nargs="+", default=["sm_80"], metavar="TARGET[,KEY=VALUE...]",
-        help="attnc's targets, each with words of its own: sm_90a,overlap=false (default: sm_80)"
+        "--target", nargs="+", metavar="TARGET[,KEY=VALUE...]",
+        help="attnc's targets, each with words of its own: sm_90a,overlap=false (default: sm_90a "
+        "on a device of compute capability 9.0, else sm_80)",
     )
     parser.add_argument(
         "--emit",
@@ -345,6 +346,9 @@ def parse_arguments():
         sys.exit("bench_forward.py: no CUDA device that PyTorch can use")
     if not 0 <= arguments.device < torch.cuda.device_count():
         parser.error(f"--device {arguments.device}: there are {torch.cuda.device_count()} devices")
+    if not arguments.target:
+        hopper = torch.cuda.get_device_capability(arguments.device) == (9, 0)
+        arguments.target = ["sm_90a" if hopper else "sm_80"]
     return arguments
 
 

@@ -1,11 +1,10 @@
 """What a measurement was made on: the manifest that goes with every result file."""
 
 import datetime
+import os
 import platform
 import subprocess
 from pathlib import Path
-
-import torch
 
 GPU_FIELDS = [
     "name",
@@ -48,10 +47,32 @@ def commit():
     return output_of("git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40")
 
 
-def manifest(device, attnc=None):
-    properties = torch.cuda.get_device_properties(device)
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def host_manifest(attnc=None):
+    """What needs neither PyTorch nor a GPU; the load is that of this moment."""
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "processor": processor(),
+        "processors": os.cpu_count(),
+        "load_average": os.getloadavg(),
+        "python": platform.python_version(),
+        "attnc": output_of(str(attnc), "--version") if attnc else None,
+        "commit": commit(),
+    }
+
+
+def manifest(device, attnc=None):
+    # Here, since the other manifest is for machines without PyTorch.
+    import torch
+
+    properties = torch.cuda.get_device_properties(device)
+    return host_manifest(attnc) | {
         "gpu": properties.name,
         "compute_capability": f"{properties.major}.{properties.minor}",
         "multiprocessors": properties.multi_processor_count,
@@ -61,7 +82,4 @@ def manifest(device, attnc=None):
         "cuda": torch.version.cuda,
         "torch": torch.__version__,
         "cudnn": torch.backends.cudnn.version(),
-        "python": platform.python_version(),
-        "attnc": output_of(str(attnc), "--version") if attnc else None,
-        "commit": commit(),
     }

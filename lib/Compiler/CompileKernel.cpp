@@ -49,20 +49,6 @@ struct FieldPacker {
   }
 };
 
-/// A hash of all that keyOf depends on: this build of the compiler, its options and the
-/// fields of the spec.
-static rt::Alias aliasOf(const KernelSpec &spec, const CompileOptions &options,
-                         const TargetInfo &target) {
-  rt::KeyBuilder builder;
-  builder.add("schema", rt::kArtifactSchema)
-      .add("compiler", compilerBuildId())
-      .add("chip", target.name)
-      .add("ptx", target.minPtxVersion)
-      .add("vector width", options.vectorWidth);
-  visitSpec(spec, FieldPacker{builder});
-  return {builder.finish()};
-}
-
 /// Lowers a configured session to PTX.
 static rt::Expected<rt::Artifact> lower(Session &session, const TargetInfo &target) {
   rt::Expected<rt::Manifest> manifest = lowerToL3(session, target);
@@ -101,6 +87,17 @@ rt::Expected<std::string> Compiler::key(const Problem &problem) const {
   return keyOf(session, *info);
 }
 
+rt::Alias Compiler::alias(const KernelSpec &spec) const {
+  rt::KeyBuilder builder;
+  builder.add("schema", rt::kArtifactSchema)
+      .add("compiler", compilerBuildId())
+      .add("chip", info->name)
+      .add("ptx", info->minPtxVersion)
+      .add("vector width", options.vectorWidth);
+  visitSpec(spec, FieldPacker{builder});
+  return {builder.finish()};
+}
+
 static rt::Status checkIsGpu(const TargetInfo &target) {
   if (target.isGpu)
     return {};
@@ -132,10 +129,10 @@ static bool isPlausible(const rt::Manifest &manifest, const TargetInfo &target) 
 
 rt::Expected<rt::LoadedArtifactPtr> Compiler::compilePtx(const Problem &problem,
                                                          rt::KernelCache &cache) const {
-  std::optional<rt::Alias> alias;
+  std::optional<rt::Alias> words;
   if (auto *spec = std::get_if<KernelSpec>(&problem)) {
-    alias = aliasOf(*spec, options, *info);
-    std::optional<rt::KernelCache::Aliased> found = cache.find(*alias);
+    words = alias(*spec);
+    std::optional<rt::KernelCache::Aliased> found = cache.findAliased(*words);
     if (found && isPlausible(found->artifact->artifact().manifest, *info)) {
       for (const std::string &remark : found->remarks) {
         if (options.remark)
@@ -152,8 +149,8 @@ rt::Expected<rt::LoadedArtifactPtr> Compiler::compilePtx(const Problem &problem,
   std::vector<std::string> remarks = session.remarksSoFar();
   rt::Expected<rt::LoadedArtifactPtr> ptx =
       cache.get(keyOf(session, *info), [&] { return lower(session, *info); });
-  if (ptx && alias)
-    cache.link(*alias, **ptx, std::move(remarks));
+  if (ptx && words)
+    cache.link(*words, **ptx, std::move(remarks));
   return ptx;
 }
 

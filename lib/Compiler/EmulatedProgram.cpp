@@ -18,29 +18,29 @@ using namespace attn;
 /// Blocks of a persistent kernel: few, so that each takes work more than once.
 static constexpr int64_t kPersistentBlocks = 3;
 
-/// What the emulator reads in the place of the descriptor that a driver would encode: dims
-/// columns, rows, heads, batch, the 128-byte swizzle, zeros outside.
+static_assert(static_cast<int>(emu::TensorElement::F16) == rt::cuda::kMapFloat16 &&
+                  static_cast<int>(emu::TensorElement::BF16) == rt::cuda::kMapBFloat16 &&
+                  static_cast<int>(emu::Swizzle::Bytes128) == rt::cuda::kMapSwizzle128B,
+              "numbered as in cuda.h");
+
+/// What the emulator reads in the place of the descriptor that a driver would encode.
 static rt::Expected<rt::TensorMap> describe(const rt::ArgumentSpec &argument,
                                             const rt::TensorMapSpec &spec,
                                             const rt::TensorArg &tensor) {
   rt::TensorMap words;
   if (tensor.empty())
     return words;
+  rt::Expected<rt::TensorGeometry> geometry = rt::describeTensorMap(argument, spec, tensor);
+  if (!geometry)
+    return rt::fail(geometry.error());
   emu::TensorMap map;
   map.base = static_cast<std::byte *>(tensor.data);
-  map.rank = 4;
-  map.element = tensor.elementType == rt::ElementType::F16 ? emu::TensorElement::F16
-                                                           : emu::TensorElement::BF16;
+  map.rank = rt::kTensorMapRank;
+  map.element = static_cast<emu::TensorElement>(geometry->elementType);
   map.swizzle = emu::Swizzle::Bytes128;
-  constexpr int kOrder[] = {3, 1, 2, 0};
-  for (int d = 0; d < 4; ++d) {
-    map.sizes[d] = static_cast<uint32_t>(tensor.sizes[kOrder[d]]);
-    map.box[d] = 1;
-    if (d > 0)
-      map.strides[d - 1] = tensor.sizes[kOrder[d]] < 2 ? 16 : tensor.strides[kOrder[d]] * 2;
-  }
-  map.box[0] = static_cast<uint16_t>(spec.cols);
-  map.box[1] = static_cast<uint16_t>(spec.rows);
+  llvm::copy(geometry->sizes, map.sizes.begin());
+  llvm::copy(geometry->strides, map.strides.begin());
+  llvm::copy(geometry->box, map.box.begin());
   if (std::string fault = map.check(); !fault.empty())
     return rt::fail(rt::ErrorCode::BadInput, "argument '" + argument.name + "': " + fault);
   std::memcpy(words.words.data(), &map, sizeof(map));
@@ -51,6 +51,9 @@ rt::Status EmulatedProgram::run(std::span<const rt::Argument> arguments,
                                 const emu::LaunchOptions &options) const {
   if (rt::Status status = rt::checkArguments(spec, arguments); !status)
     return status;
+  rt::Expected<std::vector<int64_t>> grids = rt::evaluateGrids(spec, arguments);
+  if (!grids)
+    return rt::fail(grids.error());
   rt::Expected<rt::WorkspaceLayout> layout = rt::layoutWorkspaces(spec, arguments);
   if (!layout)
     return rt::fail(layout.error());
@@ -74,16 +77,9 @@ rt::Status EmulatedProgram::run(std::span<const rt::Argument> arguments,
     values.push_back(tensor);
   }
 
-  for (const rt::KernelEntry &kernel : spec.kernels) {
-    rt::Expected<int64_t> grid = kernel.grid.evaluate(arguments);
-    if (!grid)
-      return rt::fail(grid.error().code, "kernel '" + kernel.name + "': " + grid.error().message);
-    if (*grid == 0)
+  for (auto [kernel, blocks] : llvm::zip(spec.kernels, *grids)) {
+    if (blocks == 0)
       continue;
-    if (*grid > std::numeric_limits<int32_t>::max())
-      return rt::fail(rt::ErrorCode::BadInput,
-                      "kernel '" + kernel.name + "' needs " + std::to_string(*grid) +
-                          " blocks, the limit is 2147483647; split the batch");
     rt::KernelParams params;
     for (int32_t index : kernel.arguments)
       params.add(values[index]);
@@ -97,11 +93,10 @@ rt::Status EmulatedProgram::run(std::span<const rt::Argument> arguments,
     }
     for (const rt::TensorMap &map : maps)
       params.add(map);
-    if (kernel.persistent)
-      grid = std::min(*grid, kPersistentBlocks);
     emu::Program::Request request;
     request.kernel = kernel.name;
-    request.grid.x = static_cast<unsigned>(*grid);
+    request.grid.x =
+        static_cast<unsigned>(kernel.persistent ? std::min(blocks, kPersistentBlocks) : blocks);
     request.block.x = static_cast<unsigned>(kernel.threads);
     request.dynamicSharedBytes = static_cast<size_t>(kernel.dynamicSharedBytes);
     request.parameters = params.pointers();

@@ -8,6 +8,7 @@
 #include "ManifestBuilder.h"
 
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
+#include "attn/Dialect/Attn/IR/Warps.h"
 #include "attn/Dialect/Attn/Transforms/FunctionAttrs.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
@@ -261,13 +262,12 @@ rt::Status attn::readKernels(ModuleOp module, rt::Manifest &manifest) {
     for (OpFoldResult bound : bounds)
       if (rt::Status status = addFactor(bound, manifest, kernel.grid); !status)
         return status;
-    constexpr int32_t kWarpThreads = 32;
     auto schedule = loop->getAttrOfType<ScheduleAttr>(kScheduleAttr);
     auto shared = loop->getAttrOfType<IntegerAttr>(kSmemBytesAttr);
     if (!schedule || !shared)
       return rt::fail(rt::ErrorCode::Internal,
                       "kernel '" + kernel.name + "' has no schedule or no shared memory size");
-    kernel.threads = static_cast<int32_t>(schedule.getCtaWarps()) * kWarpThreads;
+    kernel.threads = static_cast<int32_t>(schedule.getCtaWarps() * kWarpSize);
     kernel.dynamicSharedBytes = shared.getInt();
     for (int32_t i = 0; i < static_cast<int32_t>(function.getNumArguments()); ++i) {
       auto map = dyn_cast<TensorMapType>(function.getArgument(i).getType());

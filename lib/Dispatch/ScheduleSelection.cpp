@@ -48,6 +48,9 @@ std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAtt
   // Rows of Q near the end see most keys: started last, they would run alone.
   if (facts.masks & (masks::Causal | masks::Window))
     values.order = TileOrder::LongestFirst;
+  // Other algorithms have no product of a neighbour to run beside.
+  if (pins.algorithm.value_or(values.algorithm) != Algorithm::FA2)
+    values.overlap = false;
   schedule = toAttr(context, mergePins(values, pins));
   std::string fault = checkSchedule(facts, target, schedule);
   if (!fault.empty())

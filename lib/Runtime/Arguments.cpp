@@ -179,6 +179,30 @@ void **KernelParams::pointers() {
 }
 
 //===----------------------------------------------------------------------===//
+// Grids
+//===----------------------------------------------------------------------===//
+
+/// Blocks that a grid may have in its first dimension.
+static constexpr int64_t kMaxGrid = 2147483647;
+
+Expected<std::vector<int64_t>> evaluateGrids(const Manifest &manifest,
+                                             std::span<const Argument> arguments) {
+  std::vector<int64_t> grids;
+  for (const KernelEntry &kernel : manifest.kernels) {
+    Expected<int64_t> grid = kernel.grid.evaluate(arguments);
+    if (!grid)
+      return fail(grid.error().code, "kernel '" + kernel.name + "': " + grid.error().message);
+    if (*grid > kMaxGrid)
+      return fail(ErrorCode::BadInput, "kernel '" + kernel.name + "' needs " +
+                                           std::to_string(*grid) + " blocks (" +
+                                           kernel.grid.text() + "), the limit is " +
+                                           std::to_string(kMaxGrid) + "; split the batch");
+    grids.push_back(*grid);
+  }
+  return grids;
+}
+
+//===----------------------------------------------------------------------===//
 // Workspaces
 //===----------------------------------------------------------------------===//
 

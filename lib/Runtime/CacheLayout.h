@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "attn/Runtime/Artifact.h"
+#include "attn/Runtime/Hash.h"
 
 namespace attn::rt::cachelayout {
 
@@ -36,6 +37,15 @@ inline std::string entry(const std::string &tree, std::string_view key) {
 
 inline std::string alias(const std::string &tree, std::string_view alias) {
   return shard(tree, alias) + "/" + std::string(alias) + std::string(kAliasSuffix);
+}
+
+/// The key in the path of a file KEY + suffix, empty for any other file.
+inline std::string_view keyOf(std::string_view path, std::string_view suffix) {
+  if (!path.ends_with(suffix))
+    return {};
+  path.remove_suffix(suffix.size());
+  path.remove_prefix(path.rfind('/') + 1);
+  return isKey(path) ? path : std::string_view();
 }
 
 inline std::string temporaries(const std::string &tree) {

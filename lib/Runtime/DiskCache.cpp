@@ -88,14 +88,20 @@ std::optional<Artifact> DiskCache::read(const std::string &tree, std::string_vie
   return std::nullopt;
 }
 
+std::vector<DiskCache::Tree> DiskCache::trees() const {
+  std::vector<Tree> result;
+  if (usable)
+    result.push_back({root(), /*isPack=*/false});
+  for (const std::string &pack : options.packs)
+    result.push_back({cachelayout::tree(pack), /*isPack=*/true});
+  return result;
+}
+
 std::optional<Artifact> DiskCache::get(std::string_view key) {
   if (!isKey(key))
     return std::nullopt;
-  if (usable)
-    if (std::optional<Artifact> artifact = read(root(), key, /*isPack=*/false))
-      return artifact;
-  for (const std::string &pack : options.packs)
-    if (std::optional<Artifact> artifact = read(cachelayout::tree(pack), key, /*isPack=*/true))
+  for (const Tree &tree : trees())
+    if (std::optional<Artifact> artifact = read(tree.path, key, tree.isPack))
       return artifact;
   return std::nullopt;
 }
@@ -163,6 +169,9 @@ bool DiskCache::put(std::string_view key, const Artifact &artifact) {
   return true;
 }
 
+/// Share of the bound that goes before the aliases of what went are looked for.
+static constexpr uint64_t kEvictionsPerSweep = 10;
+
 void DiskCache::applyBound(std::string_view keep, uint64_t written) {
   if (options.maxBytes == 0)
     return;
@@ -179,8 +188,12 @@ void DiskCache::applyBound(std::string_view keep, uint64_t written) {
     total += entry.bytes;
   const PruneReport removed = removeOldest(std::move(*entries), options.maxBytes, keep);
   total -= removed.bytes;
-  if (removed.entries != 0)
-    removeAliases(/*all=*/false);
+  // Aliases of entries that are gone do no harm, and finding them reads every alias.
+  evictedBytes += removed.bytes;
+  if (evictedBytes > options.maxBytes / kEvictionsPerSweep) {
+    (void)removeAliases(/*all=*/false);
+    evictedBytes = 0;
+  }
   // Half, since other processes write too.
   slack = total < options.maxBytes ? (options.maxBytes - total) / 2 : 0;
 }

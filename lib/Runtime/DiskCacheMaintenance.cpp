@@ -16,27 +16,19 @@
 
 namespace attn::rt {
 
-/// The key in an entry's file name, empty for any other file.
-static std::string_view keyOf(std::string_view name) {
-  if (!name.ends_with(cachelayout::kEntrySuffix))
-    return {};
-  name.remove_suffix(cachelayout::kEntrySuffix.size());
-  return isKey(name) ? name : std::string_view();
-}
-
 static std::chrono::system_clock::time_point lastUse(const struct stat &info) {
   using namespace std::chrono;
   return system_clock::time_point(duration_cast<system_clock::duration>(
       seconds(info.st_mtim.tv_sec) + nanoseconds(info.st_mtim.tv_nsec)));
 }
 
-Expected<std::vector<CacheEntry>> DiskCache::list() const {
+Expected<std::vector<std::string>> DiskCache::filesWith(std::string_view suffix) const {
   if (Status trusted = checkTrusted(); !trusted)
     return fail(trusted.error());
   Expected<std::vector<std::string>> shards = namesIn(root());
   if (!shards)
     return fail(shards.error());
-  std::vector<CacheEntry> entries;
+  std::vector<std::string> paths;
   for (const std::string &shard : *shards) {
     if (shard.size() != 2)
       continue;
@@ -44,16 +36,26 @@ Expected<std::vector<CacheEntry>> DiskCache::list() const {
     Expected<std::vector<std::string>> names = namesIn(directory);
     if (!names)
       return fail(names.error());
-    for (const std::string &name : *names) {
-      const std::string_view key = keyOf(name);
-      const std::string path = directory + "/" + name;
-      struct stat info;
-      // Gone in the meantime is as good as never there.
-      if (key.empty() || ::lstat(path.c_str(), &info) != 0)
-        continue;
-      entries.push_back(
-          {std::string(key), path, static_cast<uint64_t>(info.st_size), lastUse(info)});
-    }
+    for (const std::string &name : *names)
+      if (!cachelayout::keyOf(name, suffix).empty())
+        paths.push_back(directory + "/" + name);
+  }
+  return paths;
+}
+
+Expected<std::vector<CacheEntry>> DiskCache::list() const {
+  Expected<std::vector<std::string>> paths = filesWith(cachelayout::kEntrySuffix);
+  if (!paths)
+    return fail(paths.error());
+  std::vector<CacheEntry> entries;
+  for (std::string &path : *paths) {
+    struct stat info;
+    // Gone in the meantime is as good as never there.
+    if (::lstat(path.c_str(), &info) != 0)
+      continue;
+    std::string key(cachelayout::keyOf(path, cachelayout::kEntrySuffix));
+    entries.push_back(
+        {std::move(key), std::move(path), static_cast<uint64_t>(info.st_size), lastUse(info)});
   }
   std::sort(entries.begin(), entries.end(), [](const CacheEntry &a, const CacheEntry &b) {
     return std::tie(b.lastUse, a.key) < std::tie(a.lastUse, b.key);
@@ -96,7 +98,8 @@ Expected<VerifyReport> DiskCache::verify() const {
     else
       ++report.good;
   }
-  verifyAliases(report);
+  if (Status status = verifyAliases(report); !status)
+    return fail(status.error());
   return report;
 }
 
@@ -125,7 +128,7 @@ PruneReport DiskCache::removeAbandoned() const {
       const bool held = areLocks && (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0);
       if (held || ::unlink(path.c_str()) != 0)
         continue;
-      ++report.entries;
+      ++report.files;
       report.bytes += bytes;
     }
   };
@@ -148,7 +151,7 @@ PruneReport DiskCache::removeOldest(std::vector<CacheEntry> entries, uint64_t ma
       continue;
     total -= entry->bytes;
     report.bytes += entry->bytes;
-    ++report.entries;
+    ++report.files;
   }
   return report;
 }
@@ -162,13 +165,15 @@ Expected<PruneReport> DiskCache::prune(uint64_t maxBytes, bool removeBad) {
     std::erase_if(*entries, [&](const CacheEntry &entry) {
       if (verifyEntry(entry) || ::unlink(entry.path.c_str()) != 0)
         return false;
-      ++report.entries;
+      ++report.files;
       report.bytes += entry.bytes;
       return true;
     });
   report += removeOldest(std::move(*entries), maxBytes, /*keep=*/{});
-  report += removeAliases(/*all=*/false);
-  return report;
+  Expected<PruneReport> aliases = removeAliases(/*all=*/false);
+  if (!aliases)
+    return fail(aliases.error());
+  return report += *aliases;
 }
 
 Expected<PruneReport> DiskCache::clear() {
@@ -182,11 +187,13 @@ Expected<PruneReport> DiskCache::clear() {
         continue;
       return systemFailure("remove", entry.path, errno);
     }
-    ++report.entries;
+    ++report.files;
     report.bytes += entry.bytes;
   }
-  report += removeAliases(/*all=*/true);
-  return report;
+  Expected<PruneReport> aliases = removeAliases(/*all=*/true);
+  if (!aliases)
+    return fail(aliases.error());
+  return report += *aliases;
 }
 
 } // namespace attn::rt

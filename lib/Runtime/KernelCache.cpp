@@ -60,7 +60,7 @@ void KernelCache::clearMemory() {
   aliases.clear();
 }
 
-std::optional<KernelCache::Aliased> KernelCache::find(const Alias &alias) {
+std::optional<KernelCache::Aliased> KernelCache::findAliased(const Alias &alias) {
   {
     std::shared_lock<std::shared_mutex> guard(mapMutex);
     if (auto it = aliases.find(alias.text); it != aliases.end()) {
@@ -68,7 +68,7 @@ std::optional<KernelCache::Aliased> KernelCache::find(const Alias &alias) {
       return it->second;
     }
   }
-  std::optional<CacheAlias> target = store ? store->resolve(alias.text) : std::nullopt;
+  std::optional<AliasTarget> target = store ? store->resolve(alias.text) : std::nullopt;
   if (!target)
     return std::nullopt;
   Aliased found{find(target->key), std::move(target->remarks)};
@@ -86,7 +86,7 @@ std::optional<KernelCache::Aliased> KernelCache::find(const Alias &alias) {
 
 void KernelCache::link(const Alias &alias, const LoadedArtifact &artifact,
                        std::vector<std::string> remarks) {
-  CacheAlias target{artifact.key(), std::move(remarks)};
+  AliasTarget target{artifact.key(), std::move(remarks)};
   if (store)
     store->link(alias.text, target);
   std::unique_lock<std::shared_mutex> guard(mapMutex);

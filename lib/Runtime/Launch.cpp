@@ -7,9 +7,6 @@
 
 namespace attn::rt {
 
-/// Blocks that a grid may have in its first dimension.
-static constexpr int64_t kMaxGrid = 2147483647;
-
 Status Workspace::reserve(size_t bytes) {
   if (bytes <= buffer.size())
     return {};
@@ -47,23 +44,6 @@ static Status checkPlacement(const Module &module, std::span<const Argument> arg
                                            "; move the tensor, or load the kernel there");
   }
   return {};
-}
-
-static Expected<std::vector<int64_t>> evaluateGrids(const Manifest &manifest,
-                                                    std::span<const Argument> arguments) {
-  std::vector<int64_t> grids;
-  for (const KernelEntry &kernel : manifest.kernels) {
-    Expected<int64_t> grid = kernel.grid.evaluate(arguments);
-    if (!grid)
-      return fail(grid.error().code, "kernel '" + kernel.name + "': " + grid.error().message);
-    if (*grid > kMaxGrid)
-      return fail(ErrorCode::BadInput, "kernel '" + kernel.name + "' needs " +
-                                           std::to_string(*grid) + " blocks (" +
-                                           kernel.grid.text() + "), the limit is " +
-                                           std::to_string(kMaxGrid) + "; split the batch");
-    grids.push_back(*grid);
-  }
-  return grids;
 }
 
 /// All parameters of a kernel; the maps are the workspace's.

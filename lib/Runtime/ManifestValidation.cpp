@@ -55,7 +55,7 @@ static Status checkTensorMap(const Manifest &manifest, const TensorMapSpec &map,
   if (map.argument < 0 || static_cast<size_t>(map.argument) >= manifest.arguments.size())
     return invalid(where + ": expected a tensor map of an argument", map.argument);
   const ArgumentSpec &argument = manifest.arguments[map.argument];
-  if (argument.kind != ArgumentKind::MemRef || argument.rank() != 4 ||
+  if (argument.kind != ArgumentKind::MemRef || argument.rank() != kTensorMapRank ||
       byteSize(argument.elementType) != 2)
     return invalid(where + ": expected a tensor map of a 16-bit tensor of rank 4, for argument '" +
                        argument.name + "'",
@@ -120,9 +120,16 @@ Status validate(const Manifest &manifest) {
   }
   if (manifest.kernels.empty())
     return fail(ErrorCode::Internal, "manifest: there is no kernel");
-  for (const KernelEntry &kernel : manifest.kernels)
+  size_t numTensorMaps = 0;
+  for (const KernelEntry &kernel : manifest.kernels) {
     if (Status status = checkKernel(manifest, kernel); !status)
       return status;
+    numTensorMaps += kernel.tensorMaps.size();
+  }
+  if (numTensorMaps > kMaxTensorMaps)
+    return invalid("expected at most " + std::to_string(kMaxTensorMaps) +
+                       " tensor maps over all kernels",
+                   static_cast<int64_t>(numTensorMaps));
   return {};
 }
 

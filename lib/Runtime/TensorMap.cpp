@@ -7,16 +7,6 @@
 
 namespace attn::rt {
 
-/// Values of the driver's enumerations (cuda.h, CUtensorMap*).
-enum : int {
-  kTypeFloat16 = 6,
-  kTypeBFloat16 = 9,
-  kInterleaveNone = 0,
-  kSwizzle128B = 3,
-  kPromotionL2_256B = 3,
-  kFillZeros = 0,
-};
-
 static constexpr int64_t kMaxStride = int64_t(1) << 40;
 static constexpr int64_t kMaxSize = int64_t(1) << 32;
 static constexpr int64_t kStrideUnit = 16;
@@ -40,6 +30,32 @@ static Expected<uint64_t> byteStride(const ArgumentSpec &argument, const TensorA
   return static_cast<uint64_t>(stride * bytes);
 }
 
+Expected<TensorGeometry> describeTensorMap(const ArgumentSpec &argument, const TensorMapSpec &spec,
+                                           const TensorArg &tensor) {
+  // [batch, rows, heads, columns] from the fastest dim to the slowest.
+  constexpr int kOrder[kTensorMapRank] = {3, 1, 2, 0};
+  TensorGeometry geometry;
+  geometry.elementType =
+      tensor.elementType == ElementType::F16 ? cuda::kMapFloat16 : cuda::kMapBFloat16;
+  for (int d = 0; d < kTensorMapRank; ++d) {
+    const int64_t size = tensor.sizes[kOrder[d]];
+    if (size > kMaxSize)
+      return fail(ErrorCode::BadInput, "argument '" + argument.name + "': expected at most 2^32 " +
+                                           "elements in dimension " + std::to_string(kOrder[d]) +
+                                           ", got " + std::to_string(size) +
+                                           "; split the tensor, or compile with instruction = mma");
+    geometry.sizes[d] = static_cast<uint64_t>(size);
+    if (d == 0)
+      continue;
+    Expected<uint64_t> stride = byteStride(argument, tensor, kOrder[d]);
+    if (!stride)
+      return fail(stride.error());
+    geometry.strides[d - 1] = *stride;
+  }
+  geometry.box = {static_cast<uint32_t>(spec.cols), static_cast<uint32_t>(spec.rows), 1, 1};
+  return geometry;
+}
+
 Expected<TensorMap> encodeTensorMap(const CudaDriver &driver, const ArgumentSpec &argument,
                                     const TensorMapSpec &spec, const TensorArg &tensor) {
   TensorMap map;
@@ -50,29 +66,14 @@ Expected<TensorMap> encodeTensorMap(const CudaDriver &driver, const ArgumentSpec
                 "the CUDA driver (CUDA " + driverVersionText(driver.version()) +
                     ") has no cuTensorMapEncodeTiled; update the NVIDIA driver to CUDA 12.0 or "
                     "later");
-  // [batch, rows, heads, columns] from the fastest dim to the slowest.
-  constexpr int kOrder[] = {3, 1, 2, 0};
-  uint64_t sizes[4], strides[3];
-  for (int d = 0; d < 4; ++d) {
-    const int64_t size = tensor.sizes[kOrder[d]];
-    if (size > kMaxSize)
-      return fail(ErrorCode::BadInput, "argument '" + argument.name + "': expected at most 2^32 " +
-                                           "elements in dimension " + std::to_string(kOrder[d]) +
-                                           ", got " + std::to_string(size));
-    sizes[d] = static_cast<uint64_t>(size);
-    if (d == 0)
-      continue;
-    Expected<uint64_t> stride = byteStride(argument, tensor, kOrder[d]);
-    if (!stride)
-      return fail(stride.error());
-    strides[d - 1] = *stride;
-  }
-  const uint32_t box[] = {static_cast<uint32_t>(spec.cols), static_cast<uint32_t>(spec.rows), 1, 1};
-  const uint32_t steps[] = {1, 1, 1, 1};
-  const int type = tensor.elementType == ElementType::F16 ? kTypeFloat16 : kTypeBFloat16;
+  Expected<TensorGeometry> geometry = describeTensorMap(argument, spec, tensor);
+  if (!geometry)
+    return fail(geometry.error());
+  constexpr uint32_t kSteps[kTensorMapRank] = {1, 1, 1, 1};
   cuda::Result result = driver.api().tensorMapEncodeTiled(
-      &map, type, 4, tensor.data, sizes, strides, box, steps, kInterleaveNone, kSwizzle128B,
-      kPromotionL2_256B, kFillZeros);
+      &map, geometry->elementType, kTensorMapRank, tensor.data, geometry->sizes.data(),
+      geometry->strides.data(), geometry->box.data(), kSteps, cuda::kMapInterleaveNone,
+      cuda::kMapSwizzle128B, cuda::kMapPromotionL2_256B, cuda::kMapFillZeros);
   if (Status status = driver.check(result, "encoding the tensor map of argument '" + argument.name +
                                                "', shape " + tensor.shapeText());
       !status)

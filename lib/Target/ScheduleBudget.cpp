@@ -7,6 +7,7 @@
 
 #include "attn/Target/ScheduleBudget.h"
 
+#include "attn/Dialect/Attn/IR/Warps.h"
 #include "attn/Dialect/Attn/Transforms/TileShapes.h"
 
 using namespace mlir;
@@ -14,7 +15,6 @@ using namespace attn;
 
 namespace {
 
-constexpr int64_t kLanes = 32;
 /// Rows of an mma block, and keys of one step of P V.
 constexpr int64_t kMmaRows = 16;
 constexpr int64_t kMmaKeys = 16;
@@ -42,21 +42,21 @@ struct WarpTile {
 RegisterUse attn::estimateRegisters(const ProblemFacts &facts, ScheduleAttr schedule) {
   WarpTile tile(schedule);
   RegisterUse use;
-  use.o = tile.rows * paddedHeadDim(facts.headDimV) / kLanes;
-  use.s = tile.rows * tile.keys / kLanes;
+  use.o = tile.rows * paddedHeadDim(facts.headDimV) / kWarpSize;
+  use.s = tile.rows * tile.keys / kWarpSize;
   if (schedule.getQInRegisters())
-    use.q = tile.rows * paddedHeadDim(facts.headDimQK) * facts.elementBytes() / 4 / kLanes;
+    use.q = tile.rows * paddedHeadDim(facts.headDimQK) * facts.elementBytes() / 4 / kWarpSize;
   if (schedule.usesWgmma()) {
     use.other = kWgmmaRegisterOverhead;
     if (schedule.getOverlap())
-      use.p = tile.rows * tile.keys / 2 / kLanes;
+      use.p = tile.rows * tile.keys / 2 / kWarpSize;
   }
   return use;
 }
 
 /// Registers of a thread when all of the CTA have the same, handed out in units of eight.
 static int64_t equalShare(const TargetInfo &target, ScheduleAttr schedule) {
-  int64_t share = target.registersPerSM / (schedule.getCtaWarps() * kLanes) / 8 * 8;
+  int64_t share = target.registersPerSM / (schedule.getCtaWarps() * kWarpSize) / 8 * 8;
   return std::min(target.maxRegistersPerThread, share);
 }
 
@@ -99,13 +99,13 @@ static std::string checkRegisterSplit(const TargetInfo &target, ScheduleAttr sch
                          share, target.maxRegistersPerThread + 1, consumer);
   int64_t total =
       (consumer * schedule.getWarps() + producer * (schedule.getCtaWarps() - schedule.getWarps())) *
-      kLanes;
-  if (total > share * schedule.getCtaWarps() * kLanes)
+      kWarpSize;
+  if (total > share * schedule.getCtaWarps() * kWarpSize)
     return llvm::formatv(
         "consumer_registers: {0} warps of {1} and {2} of {3} registers take {4} of "
         "the CTA's {5}; reduce either",
         schedule.getWarps(), consumer, schedule.getCtaWarps() - schedule.getWarps(), producer,
-        total, share * schedule.getCtaWarps() * kLanes);
+        total, share * schedule.getCtaWarps() * kWarpSize);
   return {};
 }
 
@@ -141,6 +141,10 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
         "kv_tile: a product of wgmma has at most {0} columns, got kv_tile = {1} and "
         "a padded head_dim_v of {2}",
         kMaxProductColumns, schedule.getKvTile(), columns);
+  if (schedule.getOverlap() && schedule.getAlgorithm() != Algorithm::FA2)
+    return llvm::formatv("overlap: expected false with algorithm = {0}, got true; choose algorithm "
+                         "= fa2 or overlap = false",
+                         stringifyAlgorithm(schedule.getAlgorithm()));
   if (schedule.getPersistent() == Persistence::Dynamic)
     return "persistent: dynamic is not available; choose static, whose order evens work out, or "
            "none";
@@ -203,9 +207,9 @@ static std::string checkInstruction(const ProblemFacts &facts, const TargetInfo 
 static std::string checkBlocks(const TargetInfo &target, ScheduleAttr schedule) {
   int64_t qTile = schedule.getQTile(), kvTile = schedule.getKvTile(), warps = schedule.getWarps();
   int64_t copying = schedule.getCtaWarps() - warps;
-  if ((warps + copying) * kLanes > target.maxThreadsPerCta)
+  if ((warps + copying) * kWarpSize > target.maxThreadsPerCta)
     return llvm::formatv("warps: expected at most {0}, got {1}",
-                         target.maxThreadsPerCta / kLanes - copying, warps);
+                         target.maxThreadsPerCta / kWarpSize - copying, warps);
   bool byRows = schedule.getWarpSplit() == WarpSplit::Rows;
   int64_t rowWarps = byRows ? warps : 1, keyWarps = byRows ? 1 : warps;
   if (qTile % (rowWarps * kMmaRows) != 0)
@@ -290,7 +294,7 @@ std::string attn::checkMergeSchedule(MergeStatesOp op, const TargetInfo &target,
   if (fault.empty())
     fault = checkShared(target, mergeSharedMemory(schedule, outType.getShape().back(), outBytes));
   RegisterUse use;
-  use.o = WarpTile(schedule).rows * paddedHeadDim(outType.getShape().back()) / kLanes;
+  use.o = WarpTile(schedule).rows * paddedHeadDim(outType.getShape().back()) / kWarpSize;
   if (fault.empty())
     fault = checkRegisters(use, target, schedule, /*maySpill=*/true);
   return fault;

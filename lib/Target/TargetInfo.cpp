@@ -14,6 +14,7 @@
 #include "attn/Target/TargetInfo.h"
 
 #include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/FormatVariadic.h>
 #include <llvm/TargetParser/Host.h>
 
 #include <thread>
@@ -140,6 +141,14 @@ const TargetInfo *attn::findTarget(llvm::StringRef name) {
     if (target.name == name)
       return &target;
   return nullptr;
+}
+
+const TargetInfo *attn::targetOfDevice(int computeMajor, int computeMinor) {
+  std::string name = llvm::formatv("sm_{0}{1}", computeMajor, computeMinor);
+  for (const std::string &candidate : {name + "a", name})
+    if (const TargetInfo *target = findTarget(candidate))
+      return target;
+  return computeMajor >= 8 ? findTarget("sm_80") : nullptr;
 }
 
 std::string attn::unknownTargetMessage(llvm::StringRef name) {

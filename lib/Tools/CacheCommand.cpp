@@ -107,8 +107,8 @@ static rt::Expected<CacheAnswer> removed(const rt::Expected<rt::PruneReport> &re
   if (!report)
     return rt::fail(report.error());
   CacheAnswer answer;
-  answer.text = formatv("removed {0} entries, {1} bytes\n", report->entries, report->bytes);
-  answer.json = Object{{"removed", static_cast<int64_t>(report->entries)},
+  answer.text = formatv("removed {0} files, {1} bytes\n", report->files, report->bytes);
+  answer.json = Object{{"removed", static_cast<int64_t>(report->files)},
                        {"bytes", static_cast<int64_t>(report->bytes)}};
   return answer;
 }

@@ -68,10 +68,16 @@ rt::Expected<std::unique_ptr<ProblemRunner>> ProblemRunner::create(RunOptions op
     if (!created)
       return rt::fail(created.error());
     context = *created;
-    // A chip without a row of its own runs what its oldest family compiles to.
-    if (options.compile.target.empty())
-      options.compile.target =
-          findTarget(context->device().chip()) ? context->device().chip() : "sm_80";
+    if (options.compile.target.empty()) {
+      const rt::DeviceInfo &device = context->device();
+      const TargetInfo *target = targetOfDevice(device.computeMajor, device.computeMinor);
+      if (!target)
+        return rt::fail(rt::ErrorCode::BadInput, "--device " + options.device.text() +
+                                                     ": kernels need sm_80 or later, got " +
+                                                     device.chip() +
+                                                     "; run on another device, or on the CPU");
+      options.compile.target = target->name;
+    }
   } else if (options.compile.target.empty()) {
     options.compile.target = options.device.emulated.empty() ? "cpu" : options.device.emulated;
   }

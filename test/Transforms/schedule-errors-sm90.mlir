@@ -79,3 +79,14 @@ func.func @pingpong(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
     schedule(<q_tile = 64, kv_tile = 64, warps = 4, instruction = mma, pingpong = true>)
   return
 }
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @overlap(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{overlap: expected false with algorithm = two_pass, got true; choose algorithm = fa2 or overlap = false}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<algorithm = two_pass, q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma,
+              overlap = true>)
+  return
+}

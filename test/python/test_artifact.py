@@ -52,13 +52,17 @@ def pack(manifest=None, payload=b".version 8.0\n", schema=2):
 class Tensor:
     """As much of a PyTorch tensor as the loader looks at."""
 
-    def __init__(self, array):
+    def __init__(self, array, dtype=None):
         self.array = array
-        self.dtype = f"torch.{array.dtype}"
+        self.dtype = f"torch.{dtype or array.dtype}"
         self.shape = array.shape
 
-    def stride(self):
-        return tuple(step // self.array.itemsize for step in self.array.strides)
+    def stride(self, dim=None):
+        strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        return strides if dim is None else strides[dim]
+
+    def element_size(self):
+        return self.array.itemsize
 
     def data_ptr(self):
         return self.array.__array_interface__["data"][0]
@@ -72,9 +76,16 @@ def tensor(*shape, offset=0):
     return Tensor(base[begin : begin + count].reshape(shape))
 
 
+def tensor16(*shape):
+    """As `tensor`; NumPy has no bfloat16, so that another type of 16 bits stands for it."""
+    whole = tensor(*shape).array.view(np.uint16)
+    return Tensor(whole[..., : shape[-1]], dtype="bfloat16")
+
+
 class FakeCuda:
     def __init__(self):
         self.launches = []
+        self.maps = []
         self.attributes = []
         self.fail = None
 
@@ -93,6 +104,23 @@ class FakeCuda:
 
     def cuFuncSetAttribute(self, function, attribute, value):
         self.attributes.append((attribute, value))
+        return 0
+
+    def cuDeviceGetAttribute(self, value, attribute, device):
+        assert attribute == 16  # CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+        value._obj.value = 108
+        return 0
+
+    def cuTensorMapEncodeTiled(self, out, element_type, rank, address, *arrays_and_modes):
+        *arrays, interleave, swizzle, promotion, fill = arrays_and_modes
+        assert ctypes.addressof(out._obj) % 64 == 0
+        out._obj[:] = bytes([len(self.maps) + 1]) * len(out._obj)
+        sizes, strides, box, steps = (tuple(array) for array in arrays)
+        self.maps.append({
+            "type": element_type, "rank": rank, "address": address.value, "sizes": sizes,
+            "strides": strides, "box": box, "steps": steps,
+            "modes": (interleave, swizzle, promotion, fill),
+        })
         return 0
 
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
@@ -191,6 +219,81 @@ def test_workspaces_follow_the_arguments(cuda):
     [(_, _, _, _, words, scale)] = cuda.launches
     assert words == [made[0].data_ptr(), made[0].data_ptr(), 0, 2, 8, 8, 1]
     assert scale == 2.0
+
+
+def manifest_with_map():
+    manifest = copy.deepcopy(MANIFEST)
+    manifest["chip"] = "sm_90a"
+    manifest["arguments"][0] |= {"type": "bf16", "shape": [-1, -1, 4, 64]}
+    manifest["kernels"][0] |= {
+        "grid": [{"arg": 0, "dim": 1, "div": 1}, {"arg": 0, "dim": 0, "div": 1}],
+        "persistent": True,
+        "arguments": [2],
+        "tensor_maps": [{"arg": 0, "rows": 128, "cols": 64}],
+    }
+    return manifest
+
+
+class MapCuda(FakeCuda):
+    """Keeps the arguments of a launch as they are: the last parameter is a map, not the scale."""
+
+    def cuLaunchKernel(self, *arguments):
+        self.launches.append(arguments)
+        return 0
+
+
+@pytest.fixture
+def map_cuda():
+    return MapCuda()
+
+
+def test_tensor_maps_and_persistent_grids(map_cuda):
+    q = tensor16(2, 100, 4, 64)
+    load(map_cuda, manifest_with_map()).bind(q=q, o=tensor(2, 100, 4, 8), scale=0.5).launch(0)
+    rows, heads, batches = (step // 2 for step in (q.array.strides[d] for d in (1, 2, 0)))
+    assert map_cuda.maps == [{
+        "type": 9, "rank": 4, "address": q.data_ptr(), "sizes": (64, 100, 4, 2),
+        "strides": (2 * rows, 2 * heads, 2 * batches), "box": (64, 128, 1, 1),
+        "steps": (1, 1, 1, 1), "modes": (0, 3, 3, 0),
+    }]
+    [launch] = map_cuda.launches
+    assert launch[1:4] == (108, 1, 1)  # Of 200 tiles: one block for each multiprocessor.
+    parameters = launch[9]
+    assert len(parameters) == 2
+    assert ctypes.string_at(parameters[1], 128) == b"\1" * 128
+
+
+def test_small_grids_stay_and_single_elements_have_any_stride(map_cuda):
+    q = tensor16(1, 5, 4, 64)
+    q.stride = lambda dim=None: (7, 512, 128, 1) if dim is None else (7, 512, 128, 1)[dim]
+    load(map_cuda, manifest_with_map()).bind(q=q, o=tensor(1, 5, 4, 8), scale=0.5).launch(0)
+    assert map_cuda.maps[0]["strides"] == (1024, 256, 16)
+    assert map_cuda.launches[0][1] == 5
+
+
+def test_the_map_of_an_empty_tensor_is_not_encoded(map_cuda):
+    load(map_cuda, manifest_with_map()).bind(q=tensor16(2, 0, 4, 64), o=tensor(2, 0, 4, 8), scale=0.5)
+    assert map_cuda.maps == []
+
+
+def test_artifact_with_tensor_maps_of_the_compiler(map_cuda, tmp_path):
+    path, cache = tmp_path / "kernel.attn", tmp_path / "cache"
+    words = ["dtype=bf16", "head_dim=64", "heads_q=4", "lse=false"]
+    flags = ["--target", "sm_90a", "--emit", "ptx", "--artifact", "-o", path, "--cache-dir", cache]
+    done = attnc("compile", *words, *flags)
+    assert done.returncode == 0, done.stderr
+    artifact = attn_artifact.read_artifact(path)
+    assert b".target sm_90a" in artifact.payload
+    function = attn_artifact.Function(artifact, driver=attn_artifact.Driver(map_cuda))
+    q, k, v, o = (tensor16(2, rows, 4, 64) for rows in (3000, 9, 9, 3000))
+    function.bind(q=q, k=k, v=v, o=o, scale=0.5).launch(0)
+    [kernel] = artifact.manifest["kernels"]
+    described = [(spec["arg"], spec["rows"]) for spec in kernel["tensor_maps"]]
+    assert [entry["box"][1] for entry in map_cuda.maps] == [rows for _, rows in described]
+    assert [entry["address"] for entry in map_cuda.maps] == [
+        (q, k, v, o)[argument].data_ptr() for argument, _ in described
+    ]
+    assert kernel["persistent"] and map_cuda.launches[0][1] <= 108
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90"])

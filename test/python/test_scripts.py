@@ -65,16 +65,20 @@ def test_check_gpu_counts_failures(tmp_path):
     assert done.returncode == 1
     report = json.loads((tmp_path / "out" / "checks.json").read_text())
     failed = {}
-    for result in report["results"]:
-        if not result["passed"]:
-            failed.setdefault(result["failure"], []).append(result["request"])
+    for result in report["failures"]:
+        assert not result["passed"]
+        failed.setdefault(result["failure"], []).append(result["request"])
     assert set(failed) == {
         "too much", "attnc printed no JSON: nonsense", "exit code 1 without an answer: lost"
     }
     assert all(request["softcap"] == 5 for request in failed["too much"])
     # One failure costs no other check.
     count = report["checks"]
-    assert len(report["results"]) == count
+    classes = report["classes"]
+    assert set(classes) == {"masks", "groups"}
+    assert sum(members["checks"] for members in classes.values()) == count
+    assert sum(members["passed"] for members in classes.values()) == report["passed"]
+    assert report["manifest"]["date"] and report["manifest"]["processor"]
     assert report["passed"] == count - sum(map(len, failed.values()))
     assert f"{report['passed']} of {count} checks passed" in done.stdout
 

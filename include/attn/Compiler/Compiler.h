@@ -69,6 +69,10 @@ public:
   /// The content key of the PTX of a problem; equal problems have equal keys.
   rt::Expected<std::string> key(const Problem &problem) const;
 
+  /// A hash of all that the key of a spec depends on: this build of the compiler, its options and
+  /// the fields of the spec.
+  rt::Alias alias(const KernelSpec &spec) const;
+
   /// PTX or a cubin with its manifest; for GPU targets.
   rt::Expected<rt::Artifact> compile(const Problem &problem, rt::PayloadKind kind) const;
 

@@ -47,7 +47,7 @@ struct TensorMap {
   uint64_t magic = kMagic;
   std::byte *base = nullptr;
   std::array<int64_t, kMaxRank - 1> strides = {}; ///< In bytes, of dims 1 and up.
-  std::array<uint32_t, kMaxRank> sizes = {};
+  std::array<int64_t, kMaxRank> sizes = {};
   std::array<uint16_t, kMaxRank> box = {};
   uint8_t rank = 0;
   TensorElement element = TensorElement::BF16;

@@ -45,6 +45,11 @@ private:
   std::vector<void *> addresses;
 };
 
+/// Blocks of each kernel for a call whose arguments have been checked. BadInput for more than a
+/// launch takes.
+Expected<std::vector<int64_t>> evaluateGrids(const Manifest &manifest,
+                                             std::span<const Argument> arguments);
+
 /// Bytes and placement of a call's workspaces inside one allocation.
 struct WorkspaceLayout {
   int64_t bytes = 0;

@@ -26,6 +26,7 @@
 #ifndef ATTN_RUNTIME_ARTIFACT_H
 #define ATTN_RUNTIME_ARTIFACT_H
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -81,6 +82,13 @@ struct WorkspaceSpec {
   std::vector<SizeExpr> shape;
   bool operator==(const WorkspaceSpec &) const = default;
 };
+
+/// Tensor maps that the kernels of one manifest may take together: a call keeps them all until
+/// its last launch.
+inline constexpr size_t kMaxTensorMaps = 32;
+
+/// Dims of a tensor that a map describes.
+inline constexpr int kTensorMapRank = 4;
 
 /// A tensor map that a kernel takes: which argument of the call, a 16-bit tensor of rank
 /// 4, it describes, in boxes of rows x cols elements of one head (see TensorMap.h).

@@ -67,6 +67,13 @@ enum JitOption : int {
   kJitLogVerbose = 12,
 };
 
+// CUtensorMap*.
+enum TensorMapType : int { kMapFloat16 = 6, kMapBFloat16 = 9 };
+enum TensorMapInterleave : int { kMapInterleaveNone = 0 };
+enum TensorMapSwizzle : int { kMapSwizzle128B = 3 };
+enum TensorMapPromotion : int { kMapPromotionL2_256B = 3 };
+enum TensorMapFill : int { kMapFillZeros = 0 };
+
 inline constexpr unsigned kStreamNonBlocking = 1;
 
 /// The functions, by the names that libcuda.so.1 exports them under. One list
@@ -117,9 +124,10 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 /// Functions that older drivers lack; null where they do.
 #define ATTN_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
   X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                \
-    (void *map, int elementType, uint32_t rank, void *address, const uint64_t *sizes,              \
-     const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,          \
-     int swizzle, int promotion, int fill))
+    (void *map, TensorMapType elementType, uint32_t rank, void *address, const uint64_t *sizes,    \
+     const uint64_t *strides, const uint32_t *box, const uint32_t *steps,                          \
+     TensorMapInterleave interleave, TensorMapSwizzle swizzle, TensorMapPromotion promotion,       \
+     TensorMapFill fill))
 
 /// The driver's entry points. A test may fill the table itself.
 struct CudaApi {

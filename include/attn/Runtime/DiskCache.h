@@ -58,10 +58,10 @@ struct CacheEntry {
 
 /// What a cheap hash of a question stands for: the content key that the question was
 /// found to have, and what was said when it was.
-struct CacheAlias {
+struct AliasTarget {
   std::string key;
   std::vector<std::string> remarks;
-  bool operator==(const CacheAlias &) const = default;
+  bool operator==(const AliasTarget &) const = default;
 };
 
 struct CacheStat {
@@ -77,11 +77,11 @@ struct VerifyReport {
 };
 
 struct PruneReport {
-  uint64_t entries = 0; ///< Removed entries, aliases and abandoned temporaries.
+  uint64_t files = 0; ///< Removed: entries, aliases, abandoned temporaries and locks.
   uint64_t bytes = 0;
 
   PruneReport &operator+=(const PruneReport &other) {
-    entries += other.entries;
+    files += other.files;
     bytes += other.bytes;
     return *this;
   }
@@ -118,11 +118,11 @@ public:
 
   /// What `alias` was linked to, or nothing. It only names a key: whether there is an
   /// entry of that key, and a good one, is for `get` to say.
-  std::optional<CacheAlias> resolve(std::string_view alias);
+  std::optional<AliasTarget> resolve(std::string_view alias);
 
   /// Stores that `alias` stands for a key whose entry is here. False when it was not
   /// stored.
-  bool link(std::string_view alias, const CacheAlias &target);
+  bool link(std::string_view alias, const AliasTarget &target);
 
   /// Waits until no other process holds the lock of `key`, at most `wait`. Busy
   /// when the time is over, Unavailable when there is nothing to lock; the caller
@@ -148,10 +148,17 @@ private:
   /// `store`; the first failure warns and ends writing.
   bool publish(std::string_view key, const std::string &path, const std::string &bytes);
   bool holds(std::string_view key) const;
-  std::vector<std::string> aliasPaths() const;
-  void verifyAliases(VerifyReport &report) const;
+  /// Where to look for files, in this order: the own directory, if usable, then the packs.
+  struct Tree {
+    std::string path;
+    bool isPack;
+  };
+  std::vector<Tree> trees() const;
+  /// Paths of the files that are named KEY + suffix.
+  Expected<std::vector<std::string>> filesWith(std::string_view suffix) const;
+  Status verifyAliases(VerifyReport &report) const;
   /// Removes the aliases that are no good or name no entry, or all.
-  PruneReport removeAliases(bool all) const;
+  Expected<PruneReport> removeAliases(bool all) const;
   void applyBound(std::string_view keep, uint64_t written);
   PruneReport removeAbandoned() const;
   PruneReport removeOldest(std::vector<CacheEntry> entries, uint64_t maxBytes,
@@ -169,6 +176,8 @@ private:
   std::mutex boundMutex;
   /// Bytes that may still be written before the directory is looked at again.
   uint64_t slack = 0;
+  /// Bytes of the entries that went since aliases were swept.
+  uint64_t evictedBytes = 0;
 };
 
 } // namespace attn::rt

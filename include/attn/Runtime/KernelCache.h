@@ -86,7 +86,7 @@ public:
 
   /// The artifact that `alias` stands for, from memory or from disk, if both the alias
   /// and the artifact are there and good. Never compiles.
-  std::optional<Aliased> find(const Alias &alias);
+  std::optional<Aliased> findAliased(const Alias &alias);
 
   /// Says that `alias` stands for the key of an artifact of this cache.
   void link(const Alias &alias, const LoadedArtifact &artifact, std::vector<std::string> remarks);

@@ -25,10 +25,22 @@ struct alignas(64) TensorMap {
   bool operator==(const TensorMap &) const = default;
 };
 
-/// Describes a tensor [batch, rows, heads, columns] as `spec` asks: dims in the order
-/// columns, rows, heads, batch, the 128-byte swizzle, zeros outside. BadInput, with the
-/// name of the argument, for strides that hardware cannot take; the map of an empty
-/// tensor, which no kernel reads, is all zeros.
+/// What the map of a tensor [batch, rows, heads, columns] says, whoever reads it: dims in the
+/// order columns, rows, heads, batch. Beside it go the 128-byte swizzle and zeros outside.
+struct TensorGeometry {
+  cuda::TensorMapType elementType = cuda::kMapBFloat16;
+  std::array<uint64_t, kTensorMapRank> sizes{};
+  std::array<uint64_t, kTensorMapRank - 1> strides{}; ///< In bytes, of all dims but the first.
+  std::array<uint32_t, kTensorMapRank> box{};
+};
+
+/// The geometry of a tensor that is not empty, as `spec` asks. BadInput, with the name of the
+/// argument, for sizes and strides that hardware cannot take.
+Expected<TensorGeometry> describeTensorMap(const ArgumentSpec &argument, const TensorMapSpec &spec,
+                                           const TensorArg &tensor);
+
+/// The descriptor of a tensor. BadInput as describeTensorMap; the map of an empty tensor, which
+/// no kernel reads, is all zeros.
 Expected<TensorMap> encodeTensorMap(const CudaDriver &driver, const ArgumentSpec &argument,
                                     const TensorMapSpec &spec, const TensorArg &tensor);
 
@@ -42,6 +54,7 @@ public:
                                   const TensorMapSpec &spec, const TensorArg &tensor);
 
   static constexpr size_t kCapacity = 64;
+  static_assert(kMaxTensorMaps <= kCapacity, "one call's maps must stay valid together");
 
 private:
   struct Entry {

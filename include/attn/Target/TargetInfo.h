@@ -75,6 +75,11 @@ struct TargetInfo {
 /// The target of this name, or null. The CPU's limits are those of this host.
 const TargetInfo *findTarget(llvm::StringRef name);
 
+/// What a device of this compute capability runs best: the target with the instructions of its
+/// architecture alone if there is one, else its own, else sm_80, whose code later chips run too.
+/// Null for a device older than that.
+const TargetInfo *targetOfDevice(int computeMajor, int computeMinor);
+
 /// All targets, in the order of the table.
 llvm::ArrayRef<TargetInfo> allTargets();
 

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "TestUtils.h"
+#include "CacheFixture.h"
 #include "attn/Runtime/KernelCache.h"
 
 using namespace attn::rt;
@@ -10,24 +10,12 @@ using namespace attn::rt::test;
 namespace fs = std::filesystem;
 
 namespace {
-class CacheAliasTest : public testing::Test {
+class CacheAliasTest : public CacheFixture {
 protected:
-  DiskCacheOptions options(const std::string &directory) {
-    DiskCacheOptions result;
-    result.directory = directory;
-    result.warn = [this](const std::string &message) { warnings.push_back(message); };
-    return result;
-  }
-
   std::unique_ptr<DiskCache> disk() { return std::make_unique<DiskCache>(options(cacheDir)); }
 
-  std::string path(const std::string &name, const std::string &suffix,
-                   const std::string &directory = {}) {
-    return (directory.empty() ? cacheDir : directory) + "/v2/" + name.substr(0, 2) + "/" + name +
-           suffix;
-  }
-  std::string aliasPath() { return path(alias.text, ".alias"); }
-  std::string entryPath() { return path(key, ".attn"); }
+  std::string aliasPath() { return filePath(alias.text, ".alias"); }
+  std::string entryPath() { return CacheFixture::entryPath(key); }
 
   /// Stores an entry and its alias as a process before this one would have.
   void store() {
@@ -38,14 +26,11 @@ protected:
   }
 
   /// Whether a process that starts now finds the artifact over the alias.
-  bool isFound() { return KernelCache(disk(), metrics).find(alias).has_value(); }
+  bool isFound() { return KernelCache(disk(), metrics).findAliased(alias).has_value(); }
 
-  TempDir temp;
-  std::string cacheDir = temp / "cache";
   std::string key = keyOf(1);
   Alias alias{keyOf(100)};
   Metrics metrics;
-  std::vector<std::string> warnings;
 };
 } // namespace
 
@@ -53,7 +38,7 @@ TEST_F(CacheAliasTest, LeadsToTheArtifactInMemoryAndOnDisk) {
   EXPECT_FALSE(isFound());
   store();
   KernelCache cache(disk(), metrics);
-  auto first = cache.find(alias), second = cache.find(alias);
+  auto first = cache.findAliased(alias), second = cache.findAliased(alias);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->artifact->artifact(), sampleArtifact());
   EXPECT_EQ(first->artifact->origin(), LoadedArtifact::Origin::Disk);
@@ -64,17 +49,17 @@ TEST_F(CacheAliasTest, LeadsToTheArtifactInMemoryAndOnDisk) {
   EXPECT_EQ(metrics.counter(metric::kDiskHits).value(), 1u);
   EXPECT_EQ(metrics.counter(metric::kMemoryHits).value(), 1u);
   cache.clearMemory();
-  EXPECT_TRUE(cache.find(alias));
+  EXPECT_TRUE(cache.findAliased(alias));
   EXPECT_TRUE(warnings.empty());
 }
 
 TEST_F(CacheAliasTest, WorksWithoutADisk) {
   KernelCache cache(nullptr, metrics);
-  EXPECT_FALSE(cache.find(alias));
+  EXPECT_FALSE(cache.findAliased(alias));
   LoadedArtifactPtr artifact =
       cache.get(key, [] { return Expected<Artifact>(sampleArtifact()); }).value();
   cache.link(alias, *artifact, {});
-  EXPECT_EQ(cache.find(alias)->artifact, artifact);
+  EXPECT_EQ(cache.findAliased(alias)->artifact, artifact);
 }
 
 TEST_F(CacheAliasTest, AnAliasOfNoGoodEntryIsAMiss) {
@@ -122,8 +107,8 @@ TEST_F(CacheAliasTest, EveryCorruptionIsOneWarningAndAMiss) {
     warnings.clear();
     writeFile(aliasPath(), bytes);
     KernelCache cache(disk(), metrics);
-    EXPECT_FALSE(cache.find(alias));
-    EXPECT_FALSE(cache.find(alias));
+    EXPECT_FALSE(cache.findAliased(alias));
+    EXPECT_FALSE(cache.findAliased(alias));
     ASSERT_EQ(warnings.size(), 1u) << bytes.substr(0, 200);
     EXPECT_THAT(warnings[0], testing::HasSubstr(aliasPath()));
     EXPECT_EQ(disk()->verify()->bad.size(), 1u);
@@ -158,23 +143,23 @@ TEST_F(CacheAliasTest, PacksHoldAliasesToo) {
   DiskCacheOptions layered = options(cacheDir);
   layered.packs = {temp / "no-such-pack", packDir};
   KernelCache cache(std::make_unique<DiskCache>(layered), metrics);
-  EXPECT_TRUE(cache.find(alias));
+  EXPECT_TRUE(cache.findAliased(alias));
   // An alias of this user for an entry of the pack, which maintenance keeps.
   Alias own{keyOf(101)};
   cache.link(own, *cache.find(key), {});
-  EXPECT_TRUE(fs::exists(path(own.text, ".alias")));
-  EXPECT_EQ(cache.disk()->prune(~uint64_t(0))->entries, 0u);
-  EXPECT_FALSE(fs::exists(path(own.text, ".alias", packDir)));
+  EXPECT_TRUE(fs::exists(filePath(own.text, ".alias")));
+  EXPECT_EQ(cache.disk()->prune(~uint64_t(0))->files, 0u);
+  EXPECT_FALSE(fs::exists(filePath(own.text, ".alias", packDir)));
 }
 
 TEST_F(CacheAliasTest, MaintenanceRemovesAliasesWithTheirEntries) {
   store();
   EXPECT_EQ(disk()->stat()->entries, 1u);
-  EXPECT_EQ(disk()->prune(~uint64_t(0))->entries, 0u);
-  EXPECT_EQ(disk()->prune(0)->entries, 2u);
+  EXPECT_EQ(disk()->prune(~uint64_t(0))->files, 0u);
+  EXPECT_EQ(disk()->prune(0)->files, 2u);
   EXPECT_FALSE(fs::exists(aliasPath()));
   store();
-  EXPECT_EQ(disk()->clear()->entries, 2u);
+  EXPECT_EQ(disk()->clear()->files, 2u);
   EXPECT_FALSE(fs::exists(aliasPath()));
 
   // An entry that makes room for another takes its alias along.
@@ -182,5 +167,26 @@ TEST_F(CacheAliasTest, MaintenanceRemovesAliasesWithTheirEntries) {
   DiskCacheOptions bounded = options(cacheDir);
   bounded.maxBytes = fs::file_size(entryPath()) + 1;
   EXPECT_TRUE(DiskCache(bounded).put(keyOf(2), sampleArtifact()));
+  EXPECT_FALSE(fs::exists(aliasPath()));
+}
+
+TEST_F(CacheAliasTest, OneEvictionReadsNoAliases) {
+  store();
+  DiskCacheOptions bounded = options(cacheDir);
+  const uint64_t size = fs::file_size(entryPath());
+  bounded.maxBytes = 20 * size + size / 2;
+  DiskCache cache(bounded);
+  int number = 1000;
+  auto evict = [&](int entries) {
+    for (int i = 0; i < entries; ++i)
+      ASSERT_TRUE(cache.put(keyOf(++number), sampleArtifact()));
+  };
+  evict(20);
+  // The entry goes first, being the oldest; its alias stays and is a silent miss.
+  EXPECT_FALSE(fs::exists(entryPath()));
+  EXPECT_TRUE(fs::exists(aliasPath()));
+  EXPECT_FALSE(isFound());
+  EXPECT_TRUE(warnings.empty());
+  evict(2);
   EXPECT_FALSE(fs::exists(aliasPath()));
 }

@@ -8,38 +8,21 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "TestUtils.h"
-#include "attn/Runtime/DiskCache.h"
+#include "CacheFixture.h"
 
 using namespace attn::rt;
 using namespace attn::rt::test;
 namespace fs = std::filesystem;
 
 namespace {
-class DiskCacheTest : public testing::Test {
+class DiskCacheTest : public CacheFixture {
 protected:
-  DiskCacheOptions options(const std::string &directory) {
-    DiskCacheOptions result;
-    result.directory = directory;
-    result.warn = [this](const std::string &message) { warnings.push_back(message); };
-    return result;
-  }
-
-  std::string entryPath(const std::string &key, const std::string &directory = {}) {
-    return (directory.empty() ? cacheDir : directory) + "/v2/" + key.substr(0, 2) + "/" + key +
-           ".attn";
-  }
-
   /// Makes an entry look as if it was last used `seconds` ago.
   void age(const std::string &path, int seconds) {
     const time_t then = ::time(nullptr) - seconds;
     const struct utimbuf times = {then, then};
     ASSERT_EQ(::utime(path.c_str(), &times), 0);
   }
-
-  TempDir temp;
-  std::string cacheDir = temp / "deep/cache";
-  std::vector<std::string> warnings;
 };
 } // namespace
 
@@ -51,7 +34,7 @@ TEST_F(DiskCacheTest, MissThenHit) {
   EXPECT_FALSE(cache.get(keyOf(2)));
   EXPECT_EQ(DiskCache(options(cacheDir)).get(keyOf(1)), sampleArtifact());
   EXPECT_TRUE(warnings.empty());
-  EXPECT_TRUE(fs::is_empty(cacheDir + "/v2/tmp"));
+  EXPECT_TRUE(fs::is_empty(tree() + "/tmp"));
   struct stat info;
   ASSERT_EQ(::stat(cacheDir.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
@@ -219,7 +202,7 @@ TEST_F(DiskCacheTest, RacingWritersLeaveAWholeEntry) {
   }
   EXPECT_TRUE(warnings.empty());
   EXPECT_EQ(cache.verify()->good, 4u);
-  EXPECT_TRUE(fs::is_empty(cacheDir + "/v2/tmp"));
+  EXPECT_TRUE(fs::is_empty(tree() + "/tmp"));
 }
 
 TEST_F(DiskCacheTest, TheLeastRecentlyUsedGoAboveTheBound) {
@@ -260,12 +243,12 @@ TEST_F(DiskCacheTest, ListStatVerifyPruneClear) {
   DiskCache cache(options(cacheDir));
   EXPECT_TRUE(cache.list()->empty());
   EXPECT_EQ(cache.stat()->entries, 0u);
-  EXPECT_EQ(cache.clear()->entries, 0u);
+  EXPECT_EQ(cache.clear()->files, 0u);
   for (int i : {0, 1, 2, 3}) {
     ASSERT_TRUE(cache.put(keyOf(i), sampleArtifact()));
     age(entryPath(keyOf(i)), 1000 - 100 * i);
   }
-  writeFile(cacheDir + "/v2/" + keyOf(0).substr(0, 2) + "/notes.txt", "mine");
+  writeFile(tree() + "/" + keyOf(0).substr(0, 2) + "/notes.txt", "mine");
   std::vector<CacheEntry> entries = cache.list().value();
   ASSERT_EQ(entries.size(), 4u);
   EXPECT_EQ(entries[0].key, keyOf(3));
@@ -278,16 +261,16 @@ TEST_F(DiskCacheTest, ListStatVerifyPruneClear) {
   ASSERT_EQ(report.bad.size(), 1u);
   EXPECT_EQ(report.bad[0].first, entryPath(keyOf(2)));
 
-  EXPECT_EQ(cache.prune(~uint64_t(0), /*removeBad=*/true)->entries, 1u);
-  EXPECT_EQ(cache.prune(2 * entries[0].bytes)->entries, 1u);
+  EXPECT_EQ(cache.prune(~uint64_t(0), /*removeBad=*/true)->files, 1u);
+  EXPECT_EQ(cache.prune(2 * entries[0].bytes)->files, 1u);
   EXPECT_FALSE(cache.get(keyOf(0)));
   EXPECT_TRUE(cache.get(keyOf(3)));
 
   PruneReport cleared = cache.clear().value();
-  EXPECT_EQ(cleared.entries, 2u);
+  EXPECT_EQ(cleared.files, 2u);
   EXPECT_EQ(cleared.bytes, 2 * entries[0].bytes);
   EXPECT_TRUE(cache.list()->empty());
-  EXPECT_TRUE(fs::exists(cacheDir + "/v2/" + keyOf(0).substr(0, 2) + "/notes.txt"));
+  EXPECT_TRUE(fs::exists(tree() + "/" + keyOf(0).substr(0, 2) + "/notes.txt"));
 }
 
 TEST_F(DiskCacheTest, PruneRemovesWhatDeadProcessesLeft) {
@@ -295,14 +278,14 @@ TEST_F(DiskCacheTest, PruneRemovesWhatDeadProcessesLeft) {
   ASSERT_TRUE(cache.put(keyOf(0), sampleArtifact()));
   CompileLock held = std::move(*cache.lock(keyOf(1), std::chrono::milliseconds(0)));
   for (const char *name : {"tmp/old", "tmp/young", "locks/dead.lock"})
-    writeFile(cacheDir + "/v2/" + name, "x");
+    writeFile(tree() + "/" + name, "x");
   for (std::string name :
        {std::string("tmp/old"), std::string("locks/dead.lock"), "locks/" + keyOf(1) + ".lock"})
-    age(cacheDir + "/v2/" + name, 7200);
-  EXPECT_EQ(cache.prune(~uint64_t(0))->entries, 2u);
-  EXPECT_FALSE(fs::exists(cacheDir + "/v2/tmp/old"));
-  EXPECT_TRUE(fs::exists(cacheDir + "/v2/tmp/young"));
-  EXPECT_TRUE(fs::exists(cacheDir + "/v2/locks/" + keyOf(1) + ".lock"));
+    age(tree() + "/" + name, 7200);
+  EXPECT_EQ(cache.prune(~uint64_t(0))->files, 2u);
+  EXPECT_FALSE(fs::exists(tree() + "/tmp/old"));
+  EXPECT_TRUE(fs::exists(tree() + "/tmp/young"));
+  EXPECT_TRUE(fs::exists(tree() + "/locks/" + keyOf(1) + ".lock"));
 }
 
 TEST_F(DiskCacheTest, LocksWaitForABoundedTimeAndDieWithTheirOwner) {
@@ -328,7 +311,7 @@ TEST_F(DiskCacheTest, LocksWaitForABoundedTimeAndDieWithTheirOwner) {
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_TRUE(cache.lock(keyOf(1), std::chrono::milliseconds(1000)));
-  EXPECT_TRUE(fs::is_empty(cacheDir + "/v2/locks"));
+  EXPECT_TRUE(fs::is_empty(tree() + "/locks"));
   ::close(ready[0]);
   ::close(ready[1]);
 }

@@ -80,10 +80,8 @@ static Result launchKernel(Function function, unsigned gridX, unsigned gridY, un
   const size_t count = fake->paramCounts[launch.kernel];
   for (size_t i = 0; i < count; ++i)
     launch.params.push_back(*static_cast<const uint64_t *>(params[i]));
-  for (size_t i = 0; i < fake->mapCounts[launch.kernel]; ++i) {
-    const auto *words = static_cast<const uint64_t *>(params[count + i]);
-    launch.maps.emplace_back(words, words + 16);
-  }
+  for (size_t i = 0; i < fake->mapCounts[launch.kernel]; ++i)
+    std::memcpy(&launch.maps.emplace_back(), params[count + i], sizeof(FakeTensorMap));
   fake->launches.push_back(std::move(launch));
   return kSuccess;
 }
@@ -111,19 +109,21 @@ static Result pointerAttribute(void *value, int, DevicePtr pointer) {
   return kSuccess;
 }
 
-/// The "map" holds what it was made of.
-static Result encodeTensorMap(void *map, int elementType, uint32_t rank, void *address,
+static Result encodeTensorMap(void *map, TensorMapType elementType, uint32_t rank, void *address,
                               const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
-                              const uint32_t *, int, int, int, int) {
+                              const uint32_t *steps, TensorMapInterleave interleave,
+                              TensorMapSwizzle swizzle, TensorMapPromotion promotion,
+                              TensorMapFill fill) {
   if (Result result = outcome("cuTensorMapEncodeTiled"))
     return result;
   ++fake->encodedMaps;
-  auto *words = static_cast<uint64_t *>(map);
-  *words++ = reinterpret_cast<uintptr_t>(address);
-  *words++ = static_cast<uint64_t>(elementType);
-  words = std::copy(sizes, sizes + rank, words);
-  words = std::copy(strides, strides + rank - 1, words);
-  std::copy(box, box + 2, words);
+  FakeTensorMap made{address,     {},         {},      {},        {},  rank,
+                     elementType, interleave, swizzle, promotion, fill};
+  std::copy_n(sizes, 4, made.sizes.begin());
+  std::copy_n(strides, 3, made.strides.begin());
+  std::copy_n(box, 4, made.box.begin());
+  std::copy_n(steps, 4, made.steps.begin());
+  std::memcpy(map, &made, sizeof(made));
   return kSuccess;
 }
 

@@ -8,6 +8,7 @@
 #ifndef ATTN_TEST_UNIT_RUNTIME_FAKECUDA_H
 #define ATTN_TEST_UNIT_RUNTIME_FAKECUDA_H
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -18,6 +19,18 @@
 
 namespace attn::rt::test {
 
+/// What a fake tensor map was made of, in the place of the opaque 128 bytes.
+struct FakeTensorMap {
+  void *address;
+  std::array<uint64_t, 4> sizes;
+  std::array<uint64_t, 3> strides;
+  std::array<uint32_t, 4> box, steps;
+  uint32_t rank;
+  int elementType, interleave, swizzle, promotion, fill;
+  bool operator==(const FakeTensorMap &) const = default;
+};
+static_assert(sizeof(FakeTensorMap) <= 128);
+
 struct FakeLaunch {
   std::string kernel;
   unsigned grid[3];
@@ -25,7 +38,7 @@ struct FakeLaunch {
   unsigned sharedBytes;
   cuda::Stream stream;
   std::vector<uint64_t> params;
-  std::vector<std::vector<uint64_t>> maps;
+  std::vector<FakeTensorMap> maps;
 };
 
 /// The state behind the functions. The youngest object is the one in use.

@@ -52,13 +52,19 @@ TEST_F(TensorMaps, ComeLastAndDescribeTheTensor) {
   // 200 tiles, but only as many blocks as there are multiprocessors.
   EXPECT_EQ(launched.grid[0], 108u);
   ASSERT_EQ(launched.maps.size(), 1u);
-  std::vector<uint64_t> expected = {memory.address(), 9, 64, 100, 4, 2, 4 * 64 * 2, 64 * 2,
-                                    100 * 4 * 64 * 2};
-  expected.resize(16);
-  // The box of 64 columns and 128 rows, as two 32-bit words copied one after the other.
-  std::vector<uint64_t> got = launched.maps.front();
-  got[9] = got[10] = 0;
-  EXPECT_EQ(got, expected);
+  // Columns, rows, heads, batch; the numbers of the enumerations are those of cuda.h.
+  FakeTensorMap expected{.address = memory.data(),
+                         .sizes = {64, 100, 4, 2},
+                         .strides = {4 * 64 * 2, 64 * 2, 100 * 4 * 64 * 2},
+                         .box = {64, 128, 1, 1},
+                         .steps = {1, 1, 1, 1},
+                         .rank = 4,
+                         .elementType = 9,
+                         .interleave = 0,
+                         .swizzle = 3,
+                         .promotion = 3,
+                         .fill = 0};
+  EXPECT_EQ(launched.maps.front(), expected);
 }
 
 TEST_F(TensorMaps, AreEncodedAgainWhenTheGeometryChanges) {
@@ -97,6 +103,22 @@ TEST_F(TensorMaps, RefuseWhatHardwareCannotTake) {
   EXPECT_TRUE(fake.launches.empty());
 }
 
+/// What a launch on a GPU and an emulated one both ask.
+TEST_F(TensorMaps, GeometryKnowsTheLimitsOfSizes) {
+  TensorArg q = tensor(2, int64_t(1) << 32);
+  q.strides = {0, 0, 64, 1};
+  const ArgumentSpec &argument = artifact.manifest.arguments[0];
+  TensorGeometry geometry = describeTensorMap(argument, {0, 128, 64}, q).value();
+  EXPECT_EQ(geometry.sizes[1], uint64_t(1) << 32);
+  EXPECT_EQ(geometry.strides[0], 0u);
+  ++q.sizes[1];
+  Expected<TensorGeometry> refused = describeTensorMap(argument, {0, 128, 64}, q);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              testing::HasSubstr("argument 'q': expected at most 2^32 elements in dimension 1, got "
+                                 "4294967297; split the tensor"));
+}
+
 TEST_F(TensorMaps, NeedADriverThatEncodesThem) {
   cuda::CudaApi api = fake.api();
   api.tensorMapEncodeTiled = nullptr;
@@ -113,4 +135,16 @@ TEST_F(TensorMaps, ManifestsRoundTripAndAreChecked) {
     artifact.manifest.kernels[0].tensorMaps = {wrong};
     EXPECT_FALSE(validate(artifact.manifest));
   }
+}
+
+TEST_F(TensorMaps, OfOneManifestAreAtMostWhatACallKeeps) {
+  std::vector<KernelEntry> &kernels = artifact.manifest.kernels;
+  kernels.push_back(kernels[0]);
+  kernels[1].tensorMaps.assign(kMaxTensorMaps - 1, {0, 128, 64});
+  EXPECT_TRUE(validate(artifact.manifest));
+  kernels[0].tensorMaps.push_back({0, 64, 64});
+  Status status = validate(artifact.manifest);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message,
+              testing::HasSubstr("at most 32 tensor maps over all kernels, got 33"));
 }

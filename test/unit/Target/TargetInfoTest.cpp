@@ -35,6 +35,17 @@ TEST(TargetInfo, KnowsItsTargets) {
   EXPECT_FALSE(findTarget("sm_89")->hasTma());
 }
 
+TEST(TargetInfo, DevicesRunTheirBestTarget) {
+  auto nameOf = [](int major, int minor) { return targetOfDevice(major, minor)->name; };
+  EXPECT_EQ(nameOf(8, 0), "sm_80");
+  EXPECT_EQ(nameOf(8, 9), "sm_89");
+  EXPECT_EQ(nameOf(9, 0), "sm_90a");
+  // Chips that the table does not know.
+  EXPECT_EQ(nameOf(8, 7), "sm_80");
+  EXPECT_EQ(nameOf(10, 0), "sm_80");
+  EXPECT_EQ(targetOfDevice(7, 5), nullptr);
+}
+
 TEST(TargetInfo, NamesKnownTargetsForAnUnknownOne) {
   EXPECT_EQ(findTarget("sm_75"), nullptr);
   EXPECT_EQ(unknownTargetMessage("sm_75"),

@@ -8,13 +8,13 @@
 #ifndef ATTN_LIB_CONVERSION_ATTNTONVVM_THREADBUILDER_H
 #define ATTN_LIB_CONVERSION_ATTNTONVVM_THREADBUILDER_H
 
+#include "attn/Dialect/Attn/IR/Warps.h"
+
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 #include <mlir/IR/Builders.h>
 
 namespace attn {
-
-constexpr int64_t kWarpSize = 32;
 
 /// Short names for what thread programs are made of. 32-bit arithmetic inside shared
 /// memory and tiles, 64-bit for global addresses.

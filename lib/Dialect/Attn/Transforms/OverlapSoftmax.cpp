@@ -132,8 +132,7 @@ LogicalResult Overlapper::matchStep(scf::ForOp loop, Step &step) {
 LogicalResult Overlapper::match() {
   for (scf::ForOp loop : loops)
     if (failed(matchStep(loop, steps.emplace_back())))
-      return loop.emitRemark() << "is not one step of FlashAttention-2 for each tile, so overlap "
-                                  "= true does not apply to it";
+      return failure();
   return success();
 }
 

@@ -84,7 +84,8 @@ def AttnOverlapSoftmax : Pass<"attn-overlap-softmax", "::mlir::func::FuncOp"> {
   let description = [{
     For `overlap = true`: rotates the loops over keys by one product, so that in each step the two
     products do not depend on each other or on the softmax between them. The first tile of
-    all is peeled off and always masked; without any tile nothing runs.
+    all is peeled off and always masked; without any tile nothing runs. Loops that are not
+    one step of FlashAttention-2 for each tile stay as they are.
 
     ```mlir
     scf.for %j iter_args(%o, %st) {
