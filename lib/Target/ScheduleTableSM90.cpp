@@ -48,12 +48,12 @@ constexpr ScheduleRow wgmmaRow(llvm::StringLiteral name, int64_t maxHeadDimQK, i
           .schedule = schedule};
 }
 
-// Full masks give CTAs equal work: each takes its share and loads the next Q tile early. Under
-// other masks CTAs that start when an SM is free even the work out.
+// Persistent CTAs load the next Q tile early. Where three warpgroups share a CTA (d64) that pays
+// under every mask; with two only under full masks, which give CTAs equal work: under others, CTAs
+// that start when an SM is free even the work out better (docs/performance.md).
 constexpr ScheduleRow kWgmma[] = {
-    wgmmaRow("wgmma_d64_full", 64, 64, masks::Full,
+    wgmmaRow("wgmma_d64", 64, 64, masks::Any,
              wgmma(3, 128, 2, 2, 32, 160, Persistence::Static)),
-    wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 2, 32, 160)),
     wgmmaRow("wgmma_d96", 96, 96, masks::Any, wgmma(2, 144, 2, 1, 24, 240)),
     wgmmaRow("wgmma_d128_full", 128, 128, masks::Full,
              wgmma(2, 128, 2, 2, 24, 240, Persistence::Static)),
