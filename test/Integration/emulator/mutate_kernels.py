@@ -83,7 +83,6 @@ HARMLESS = {
         "attn_nv.mbarrier_wait 8 removed": EARLIER_WAIT,
     },
     "wgmma d64": {
-        "attn_nv.mbarrier_arrive 6 removed": LAST_RELEASE,
         "nvvm.barrier 4 removed": LAST_TURN,
         "attn_nv.mbarrier_wait 10 removed": FIRST_ROUND,
     },
