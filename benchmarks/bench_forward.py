@@ -31,7 +31,7 @@ import attn_artifact
 import environment
 
 ROOT = Path(__file__).resolve().parents[1]
-TOKENS = 16384  # batch * seq
+TOKENS = 16384  # batch * seq, where seq is not longer
 HIDDEN = 2048  # heads * head_dim
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 TOLERANCE = {"bf16": 1e-2, "fp16": 2e-3}
@@ -46,7 +46,7 @@ class Shape:
 
     @property
     def batch(self):
-        return TOKENS // self.seq
+        return max(1, TOKENS // self.seq)
 
     @property
     def heads(self):
@@ -335,11 +335,12 @@ def parse_arguments():
         help="result file (default: benchmarks/results/forward-GPU.json)",
     )
     arguments = parser.parse_args()
-    divisors = [("--head-dim", arguments.head_dim, HIDDEN), ("--seq", arguments.seq, TOKENS)]
-    for name, values, whole in divisors:
-        for value in values:
-            if value < 1 or whole % value:
-                parser.error(f"{name} {value}: expected a divisor of {whole}")
+    for value in arguments.head_dim:
+        if value < 1 or HIDDEN % value:
+            parser.error(f"--head-dim {value}: expected a divisor of {HIDDEN}")
+    for value in arguments.seq:
+        if value < 1 or (TOKENS % value and value % TOKENS):
+            parser.error(f"--seq {value}: expected a divisor or a multiple of {TOKENS}")
     if arguments.rounds < 1:
         parser.error(f"--rounds {arguments.rounds}: expected at least 1")
     if not torch.cuda.is_available():
