@@ -20,9 +20,10 @@ constexpr int64_t kMmaRows = 16;
 constexpr int64_t kMmaKeys = 16;
 /// Columns of the accumulators of one mma.
 constexpr int64_t kMmaColumns = 8;
-constexpr int64_t kWarpgroupWarps = 4;
 /// Columns of one wgmma.
 constexpr int64_t kMaxProductColumns = 256;
+/// Rows of a box of a tensor map.
+constexpr int64_t kMaxBoxRows = 256;
 /// A CTA has 16 named barriers: one of all threads, and a turn and a store for each warpgroup.
 constexpr int64_t kMaxConsumerWarps = (16 - 1) / 2 * kWarpgroupWarps;
 /// The fewest registers that setmaxnreg leaves a thread.
@@ -135,6 +136,10 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
                          "instruction = wgmma, got {3}; change q_tile or warps",
                          warps * kMmaRows, kWarpgroupRows, warps / kWarpgroupWarps,
                          schedule.getQTile());
+  if (schedule.getQTile() > kMaxBoxRows)
+    return llvm::formatv("q_tile: a tensor map copies at most {0} rows at once, got {1}; change "
+                         "q_tile and warps",
+                         kMaxBoxRows, schedule.getQTile());
   int64_t columns = paddedHeadDim(facts.headDimV);
   if (schedule.getKvTile() > kMaxProductColumns || columns > kMaxProductColumns)
     return llvm::formatv(

@@ -12,7 +12,7 @@
 // CHECK: %[[PK:.*]] = attn.pipe_create
 // CHECK: %[[PV:.*]] = attn.pipe_create
 // CHECK: attn.roles producer registers(24) {
-// CHECK-NOT: !attn.tile<{{.*}}> {
+// CHECK-NOT: attn.{{fill|tile_mma|mma_start|softmax|pipe_wait|pipe_tile}}
 // CHECK:   attn.copy_tile %arg0[{{.*}} into %[[PQ]]
 // CHECK:   scf.if %{{.*}} {
 // CHECK:     attn.copy_tile %arg1[{{.*}} into %[[PK]]

@@ -62,8 +62,9 @@ static void addTileConversions(TypeConverter &converter, bool hasRoles) {
 }
 
 /// Every tile, state and pipe must have a layout, of the schedule's warps and one that its
-/// shape fits; says which does not.
-static LogicalResult verifyLayouts(scf::ForallOp forall, int64_t warps) {
+/// shape fits; says which does not. What wgmma reads lies in boxes, what mma reads in rows.
+static LogicalResult verifyLayouts(scf::ForallOp forall, ScheduleAttr schedule) {
+  int64_t warps = schedule.getWarps();
   auto check = [&](Operation *op, Type type) -> LogicalResult {
     Attribute layout;
     auto tile = dyn_cast<TileType>(type);
@@ -78,6 +79,12 @@ static LogicalResult verifyLayouts(scf::ForallOp forall, int64_t warps) {
     if (!layout)
       return op->emitOpError() << "has a value without a layout: " << type
                                << "; run attn-assign-layouts first";
+    if (isa<BoxedLayoutAttr, SharedLayoutAttr>(layout) &&
+        isa<BoxedLayoutAttr>(layout) != schedule.usesWgmma())
+      return op->emitOpError() << "has a value in shared memory that instruction = "
+                               << stringifyInstruction(schedule.getInstruction())
+                               << " cannot read: " << type << "; run attn-assign-layouts with the "
+                               << "schedule that is converted";
     auto fragment = dyn_cast<FragmentLayoutAttr>(layout);
     if (fragment && fragment.getWarps() != warps)
       return op->emitOpError() << "is laid out for " << fragment.getWarps()
@@ -96,6 +103,22 @@ static LogicalResult verifyLayouts(scf::ForallOp forall, int64_t warps) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+/// Kernels of wgmma have roles, of the schedule's warps; others have none.
+static LogicalResult verifyRoles(scf::ForallOp forall, ScheduleAttr schedule) {
+  SmallVector<RolesOp> roles(forall.getOps<RolesOp>());
+  if (roles.size() != (schedule.usesWgmma() ? 1 : 0))
+    return forall.emitOpError() << "expected " << (schedule.usesWgmma() ? "one" : "no")
+                                << " attn.roles with instruction = "
+                                << stringifyInstruction(schedule.getInstruction()) << ", got "
+                                << roles.size() << "; run attn-assign-roles once, with the schedule "
+                                << "that is converted";
+  for (RolesOp op : roles)
+    if (int64_t(op.getWarps()) != schedule.getWarps())
+      return op.emitOpError() << "has " << op.getWarps() << " consumer warps, expected the "
+                              << schedule.getWarps() << " of the schedule";
+  return success();
 }
 
 /// Ids of a CTA from the 1-D block number (i32), last id fastest.
@@ -216,7 +239,7 @@ private:
       return forall.emitOpError() << "has no " << kSmemBytesAttr
                                   << "; run attn-allocate-smem first";
     auto schedule = forall->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-    if (failed(verifyLayouts(forall, schedule.getWarps())))
+    if (failed(verifyLayouts(forall, schedule)) || failed(verifyRoles(forall, schedule)))
       return failure();
     int64_t threads = schedule.getCtaWarps() * kWarpSize;
     bool hasRoles = schedule.usesWgmma();

@@ -57,3 +57,34 @@ func.func @other_warps(%n: index) {
   } {attn.schedule = #attn.schedule<warps = 2>, attn.smem_bytes = 0 : i64}
   return
 }
+
+// -----
+
+func.func @no_roles(%n: index) {
+  // expected-error @below {{'scf.forall' op expected one attn.roles with instruction = wgmma, got 0; run attn-assign-roles once, with the schedule that is converted}}
+  scf.forall (%i) in (%n) {
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @other_warps(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.roles' op has 4 consumer warps, expected the 8 of the schedule}}
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @boxes_without_wgmma(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.pipe_create' op has a value in shared memory that instruction = mma cannot read}}
+    %p = attn.pipe_create offset = 0 : <<64x64xf16, #attn.boxed>, stages = 2>
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = mma>, attn.smem_bytes = 0 : i64}
+  return
+}

@@ -58,6 +58,10 @@ struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
     if (!op.getOffset() || !op.getBarriers() || !op.getReaders())
       return op.emitOpError() << "has no offset, barriers or readers; run attn-insert-pipes and "
                                  "attn-allocate-smem first";
+    if (*op.getOffset() % kSmemAlignment != 0)
+      return op.emitOpError() << "expected offset to be a multiple of " << kSmemAlignment
+                              << ", which the swizzle of boxes repeats at, got "
+                              << int64_t(*op.getOffset());
     int64_t stages = op.getPipe().getType().getStages();
     t.emitIf(t.equal(t.thread(), t.i32(0)), [&] {
       for (int64_t i = 0; i < 2 * stages; ++i)

@@ -14,7 +14,6 @@
 
 namespace attn {
 
-constexpr int64_t kWarpgroupWarps = 4;
 constexpr int64_t kWarpgroupThreads = kWarpgroupWarps * kWarpSize;
 
 /// Named barriers of a CTA; warpgroup w has the w-th of each kind. 0 is that of all threads.

@@ -62,6 +62,11 @@ struct LowerMmaStart : TileOpPattern<MmaStartOp> {
       return op.emitOpError() << "expected operand b in shared memory boxes, got " << bType;
     bool aInShared = isa<BoxedLayoutAttr>(aType.getLayout());
     int64_t n = result.getCols(), steps = aType.getCols() / kStepDepth;
+    if (aType.getCols() % kStepDepth != 0)
+      return op.emitOpError() << "expected a depth that is a multiple of " << kStepDepth << ", got "
+                              << aType.getCols();
+    if (FragmentMap(result).rowBlocks != 1)
+      return op.emitOpError() << "expected 64 rows for each warpgroup, got " << result;
     if (n > 256)
       return op.emitOpError() << "expected at most 256 columns in a product, got " << n;
 

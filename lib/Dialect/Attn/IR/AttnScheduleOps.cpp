@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verifiers.h"
+#include "attn/Dialect/Attn/IR/Warps.h"
 
 using namespace mlir;
 using namespace attn;
@@ -88,6 +89,8 @@ LogicalResult LocalStoreOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult RolesOp::verify() {
+  if (!isa<scf::ForallOp>((*this)->getParentOp()))
+    return emitOpError() << "C4: expected to stand directly in the loop over CTAs (scf.forall)";
   for (int64_t registers : {int64_t(getProducerRegisters()), int64_t(getConsumerRegisters())})
     if (registers != 0 && (registers < 24 || registers > 256 || registers % 8 != 0))
       return emitOpError() << "C1: expected registers to be 0 or a multiple of 8 in [24, 256], got "
@@ -146,13 +149,16 @@ LogicalResult BulkStoreOp::verify() {
       tile.getCols() > buffer.getCols())
     return emitOpError() << "C1: expected a buffer of " << tile.getRows() << " rows and at least "
                          << "the tile's columns, got " << buffer << " for " << tile;
+  if (failed(verifyRank(*this, "C2", NamedTensor{"dest", getDest()}, 4)))
+    return failure();
   Type elementType = cast<MemRefType>(getDest().getType()).getElementType();
   if (elementType.isF32() || elementType != buffer.getElementType())
     return emitOpError() << "C2: expected buffer and tensor to have one 16-bit element type, got "
                          << buffer.getElementType() << " and " << elementType;
-  if (getMap() && getMap().getType().getElementType() != elementType)
-    return emitOpError() << "C2: expected a map of " << elementType << ", got "
-                         << getMap().getType();
+  if (getMap() && (getMap().getType().getElementType() != elementType ||
+                   getMap().getType().getRows() != kWarpgroupRows))
+    return emitOpError() << "C2: expected a map of boxes of " << kWarpgroupRows << " rows of "
+                         << elementType << ", got " << getMap().getType();
   return success();
 }
 

@@ -7,6 +7,7 @@
 
 #include "KeyLoops.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
+#include "attn/Dialect/Attn/IR/Warps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 using namespace mlir;
@@ -44,7 +45,7 @@ struct Pingpong : attn::impl::AttnPingpongBase<Pingpong> {
   void runOnOperation() override {
     getOperation().walk([](scf::ForallOp forall) {
       ScheduleAttr schedule = wgmmaSchedule(forall);
-      int64_t turns = schedule ? schedule.getWarps() / 4 : 0;
+      int64_t turns = schedule ? schedule.getWarps() / kWarpgroupWarps : 0;
       if (turns < 2 || !schedule.getPingpong())
         return;
       bool any = false;

@@ -66,7 +66,7 @@ static LogicalResult verifyPipe(PipeCreateOp create) {
   bool filled = false, read = false;
   for (Operation *user : create.getPipe().getUsers()) {
     filled |= isa<CopyTileOp>(user);
-    read |= isa<PipeWaitOp>(user);
+    read |= isa<PipeWaitOp, PipeTileOp>(user);
   }
   if (filled != read)
     return create.emitOpError() << (filled ? "is filled but never waited for"

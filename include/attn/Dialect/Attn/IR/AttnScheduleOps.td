@@ -21,7 +21,7 @@ def Attn_PipeCreateOp : Attn_Op<"pipe_create", [MemoryEffects<[MemAlloc]>]> {
 
     Example: `%p = attn.pipe_create : !attn.pipe<!attn.tile<64x128xbf16>, stages = 2>`
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$readers, OptionalAttr<I64Attr>:$offset,
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$readers, OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$barriers);
   let results = (outs Attn_PipeType:$pipe);
   let assemblyFormat = [{
@@ -172,8 +172,9 @@ def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryE
     with.
 
     - C1: registers are 0, or a multiple of 8 in [24, 256].
-    - C2: warps is a multiple of 4.
+    - C2: warps is a multiple of 4 in [4, 28].
     - C3: the producer has no tiles; the consumer starts no copies into pipes.
+    - C4: it stands directly in the loop over CTAs.
 
     Example:
     ```mlir
@@ -194,7 +195,8 @@ def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryE
 }
 
 class Attn_TurnOp<string mnemonic> : Attn_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
-  let arguments = (ins I64Attr:$turns);
+  // Warpgroups that take turns: a CTA has barriers for seven.
+  let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<7>]>:$turns);
   let assemblyFormat = "`of` `(` $turns `)` attr-dict";
 }
 
@@ -271,7 +273,8 @@ def Attn_BulkStoreOp : Attn_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>
     written again; the tensor holds the tile when the kernel ends.
 
     - C1: tile and buffer agree in rows, and the buffer has at least as many columns.
-    - C2: the map's boxes have the rows of one warpgroup and the tensor's element type.
+    - C2: the tensor has four dims and the buffer's 16-bit element type; the map's boxes have it
+      too, and 64 rows, those of one warpgroup.
 
     Example:
     `attn.bulk_store %o via %q, %O[%b, %i, %h] map(%m : ...) : !attn.tile<128x64xf32>, !attn.tile<128x64xf16>, memref<...>`

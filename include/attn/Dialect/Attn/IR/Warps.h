@@ -15,6 +15,12 @@ namespace attn {
 /// Threads of a warp.
 constexpr int64_t kWarpSize = 32;
 
+/// Warps that start a wgmma together.
+constexpr int64_t kWarpgroupWarps = 4;
+
+/// Rows of a tile that one warpgroup multiplies.
+constexpr int64_t kWarpgroupRows = 64;
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_IR_WARPS_H

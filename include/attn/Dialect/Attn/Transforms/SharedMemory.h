@@ -9,6 +9,7 @@
 #define ATTN_DIALECT_ATTN_TRANSFORMS_SHAREDMEMORY_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Warps.h"
 
 namespace attn {
 
@@ -21,9 +22,6 @@ constexpr int64_t kSmemAlignment = 1024;
 
 /// Columns of a 16-bit box of `#attn.boxed`: one line of the 128-byte swizzle.
 constexpr int64_t kBoxColumns = 64;
-
-/// Rows of a tile that one warpgroup multiplies.
-constexpr int64_t kWarpgroupRows = 64;
 
 /// Bytes of a 16-bit tile in `#attn.boxed`.
 int64_t boxedTileBytes(int64_t rows, int64_t cols);
