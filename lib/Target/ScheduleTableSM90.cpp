@@ -52,8 +52,7 @@ constexpr ScheduleRow wgmmaRow(llvm::StringLiteral name, int64_t maxHeadDimQK, i
 // under every mask; with two only under full masks, which give CTAs equal work: under others, CTAs
 // that start when an SM is free even the work out better (docs/performance.md).
 constexpr ScheduleRow kWgmma[] = {
-    wgmmaRow("wgmma_d64", 64, 64, masks::Any,
-             wgmma(3, 128, 2, 2, 32, 160, Persistence::Static)),
+    wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 2, 32, 160, Persistence::Static)),
     wgmmaRow("wgmma_d96", 96, 96, masks::Any, wgmma(2, 144, 2, 1, 24, 240)),
     wgmmaRow("wgmma_d128_full", 128, 128, masks::Full,
              wgmma(2, 128, 2, 2, 24, 240, Persistence::Static)),

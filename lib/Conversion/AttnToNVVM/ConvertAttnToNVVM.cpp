@@ -112,7 +112,8 @@ static LogicalResult verifyRoles(scf::ForallOp forall, ScheduleAttr schedule) {
     return forall.emitOpError() << "expected " << (schedule.usesWgmma() ? "one" : "no")
                                 << " attn.roles with instruction = "
                                 << stringifyInstruction(schedule.getInstruction()) << ", got "
-                                << roles.size() << "; run attn-assign-roles once, with the schedule "
+                                << roles.size()
+                                << "; run attn-assign-roles once, with the schedule "
                                 << "that is converted";
   for (RolesOp op : roles)
     if (int64_t(op.getWarps()) != schedule.getWarps())
