@@ -8,7 +8,6 @@
 #include "SpecValues.h"
 #include "attn/Compiler/KernelSpec.h"
 
-#include <llvm/Support/JSON.h>
 #include <llvm/Support/MemoryBuffer.h>
 
 using namespace attn;
@@ -63,6 +62,24 @@ constexpr llvm::StringLiteral kWindow = "window";
 // JSON
 //===----------------------------------------------------------------------===//
 
+llvm::Expected<llvm::json::Value> attn::parseJson(StringRef text) {
+  constexpr int kMaxDepth = 64;
+  int depth = 0;
+  bool inString = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    char c = text[at];
+    if (inString && c == '\\')
+      ++at;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString)
+      depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+    if (depth > kMaxDepth)
+      return llvm::createStringError("byte %zu nests deeper than %d levels", at, kMaxDepth);
+  }
+  return llvm::json::parse(text);
+}
+
 /// llvm::json keeps the last of two equal keys; this finds the keys in valid JSON.
 static std::optional<std::string> repeatedKey(StringRef text) {
   llvm::SmallVector<StringRef> keys;
@@ -109,7 +126,7 @@ static std::optional<std::string> jsonWord(const llvm::json::Value &value) {
 }
 
 static rt::Status addJson(Settings &settings, StringRef text, StringRef name) {
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  llvm::Expected<llvm::json::Value> value = parseJson(text);
   if (!value)
     return bad(name + ": not JSON: " + llvm::toString(value.takeError()));
   const llvm::json::Object *object = value->getAsObject();

@@ -163,7 +163,7 @@ static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &f
 /// Takes the flags out of a line's object; what is left is the spec.
 static rt::Expected<RunRequest> parseLine(llvm::StringRef line, const std::string &name,
                                           const RunFlags &defaults) {
-  auto value = llvm::json::parse(line);
+  auto value = parseJson(line);
   llvm::json::Object *object = value ? value->getAsObject() : nullptr;
   if (!object) {
     llvm::consumeError(value.takeError());

@@ -20,6 +20,8 @@
 #include "attn/Runtime/TensorArg.h"
 #include "attn/Target/Schedule.h"
 
+#include <llvm/Support/JSON.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -122,6 +124,10 @@ struct ParsedSpec {
 };
 
 enum class ShapeWords { Allowed, Refused };
+
+/// llvm::json::parse, which recurses, for text that may nest as deep as its author likes: more than
+/// 64 levels are an error.
+llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
 /// Reads `key=value` words; a word that ends in .json names a file of one flat
 /// object. BadInput names the key, its value, the limit and the nearest known key.

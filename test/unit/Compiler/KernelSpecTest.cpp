@@ -89,6 +89,8 @@ TEST(KernelSpec, BadJson) {
     return parsed ? std::string("no error") : parsed.error().message;
   };
   EXPECT_THAT(error("{"), HasSubstr("s.json: not JSON"));
+  EXPECT_THAT(error(std::string(100000, '[')),
+              HasSubstr("s.json: not JSON: byte 64 nests deeper than 64 levels"));
   EXPECT_THAT(error("[1]"), HasSubstr("expected one JSON object"));
   EXPECT_THAT(error(R"({"head_dim": 64, "head_dim": 32})"), HasSubstr("'head_dim' is given twice"));
   EXPECT_THAT(error(R"({"head_dim": {"a": 1}})"), HasSubstr("expected a number"));
