@@ -35,6 +35,21 @@ template <typename OpTy> struct TileOpPattern : mlir::OpConversionPattern<OpTy> 
   static mlir::Value single(mlir::ValueRange values) { return values.front(); }
 };
 
+/// A pattern over an op without results: what it does is emitted, and it is gone.
+template <typename OpTy> struct EffectPattern : TileOpPattern<OpTy> {
+  using TileOpPattern<OpTy>::TileOpPattern;
+  using Adaptor = typename TileOpPattern<OpTy>::Adaptor;
+
+  llvm::LogicalResult lower(OpTy op, Adaptor adaptor, ThreadBuilder &t,
+                            mlir::ConversionPatternRewriter &rewriter) const final {
+    emit(op, adaptor, t);
+    rewriter.eraseOp(op);
+    return llvm::success();
+  }
+
+  virtual void emit(OpTy op, Adaptor adaptor, ThreadBuilder &t) const = 0;
+};
+
 /// How softmax steps are computed. All give the same results up to rounding.
 struct SoftmaxStyle {
   /// After its first step a row's reference is finite, so that nothing asks whether it is.

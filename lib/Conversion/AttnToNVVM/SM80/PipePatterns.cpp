@@ -38,24 +38,18 @@ struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
   }
 };
 
-struct LowerPipeAcquire : TileOpPattern<PipeAcquireOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(PipeAcquireOp op, Adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
+struct LowerPipeAcquire : EffectPattern<PipeAcquireOp> {
+  using EffectPattern::EffectPattern;
+  void emit(PipeAcquireOp op, Adaptor, ThreadBuilder &t) const override {
     if (!op.getSynced())
       t.barrier();
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
-struct LowerPipeCommit : TileOpPattern<PipeCommitOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(PipeCommitOp op, Adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
+struct LowerPipeCommit : EffectPattern<PipeCommitOp> {
+  using EffectPattern::EffectPattern;
+  void emit(PipeCommitOp, Adaptor, ThreadBuilder &t) const override {
     NVVM::CpAsyncCommitGroupOp::create(t.b, t.loc);
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -72,13 +66,10 @@ struct LowerPipeWait : TileOpPattern<PipeWaitOp> {
   }
 };
 
-struct LowerPipeRelease : TileOpPattern<PipeReleaseOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(PipeReleaseOp op, Adaptor, ThreadBuilder &,
-                      ConversionPatternRewriter &rewriter) const override {
+struct LowerPipeRelease : EffectPattern<PipeReleaseOp> {
+  using EffectPattern::EffectPattern;
+  void emit(PipeReleaseOp, Adaptor, ThreadBuilder &) const override {
     // The barrier of the next wait says it for all threads.
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 

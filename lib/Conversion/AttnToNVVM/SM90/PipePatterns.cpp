@@ -26,12 +26,15 @@ static int64_t tileBytes(PipeType pipe) {
 
 namespace {
 
-/// A stage of a pipe: the buffer's offset, the addresses of its barriers.
+/// The stage of a pipe that an op is about: the buffer's offset, the addresses of its barriers.
 class Stage {
 public:
-  /// `converted`: the pipe as values, the offsets of its buffers and of its barriers.
-  Stage(ThreadBuilder &t, PipeType pipe, ValueRange converted, Value iteration) : t(t) {
-    Value counter = t.toI32(iteration);
+  template <typename OpTy, typename Adaptor>
+  Stage(ThreadBuilder &t, OpTy op, Adaptor adaptor) : t(t) {
+    PipeType pipe = op.getPipe().getType();
+    // The offsets of the pipe's buffers and of its barriers.
+    ValueRange converted = adaptor.getPipe();
+    Value counter = t.toI32(adaptor.getIteration().front());
     int64_t stages = pipe.getStages();
     Value stage = t.rem(counter, stages);
     buffer = t.add(converted[0], t.mul(stage, tileBytes(pipe)));
@@ -74,15 +77,11 @@ struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
   }
 };
 
-struct LowerPipeAcquire : TileOpPattern<PipeAcquireOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(PipeAcquireOp op, Adaptor adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
+struct LowerPipeAcquire : EffectPattern<PipeAcquireOp> {
+  using EffectPattern::EffectPattern;
+  void emit(PipeAcquireOp op, Adaptor adaptor, ThreadBuilder &t) const override {
     if (!op.getSynced())
-      Stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration()))
-          .waitEmpty();
-    rewriter.eraseOp(op);
-    return success();
+      Stage(t, op, adaptor).waitEmpty();
   }
 };
 
@@ -95,7 +94,7 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
     if (adaptor.getMap().empty())
       return op.emitOpError() << "has no tensor map; run attn-assign-tensor-maps first";
     PipeType pipe = op.getPipe().getType();
-    Stage stage(t, pipe, adaptor.getPipe(), single(adaptor.getIteration()));
+    Stage stage(t, op, adaptor);
     int64_t boxes = llvm::divideCeil(pipe.getTile().getCols(), kBoxColumns);
     Value row = t.toI32(single(adaptor.getRow())), head = t.toI32(single(adaptor.getHead())),
           batch = t.toI32(single(adaptor.getBatch()));
@@ -117,33 +116,26 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
 };
 
 /// The copies count themselves.
-struct LowerPipeCommit : TileOpPattern<PipeCommitOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(PipeCommitOp op, Adaptor, ThreadBuilder &,
-                      ConversionPatternRewriter &rewriter) const override {
-    rewriter.eraseOp(op);
-    return success();
-  }
+struct LowerPipeCommit : EffectPattern<PipeCommitOp> {
+  using EffectPattern::EffectPattern;
+  void emit(PipeCommitOp, Adaptor, ThreadBuilder &) const override {}
 };
 
 struct LowerPipeWait : TileOpPattern<PipeWaitOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(PipeWaitOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
-    Stage stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration()));
+    Stage stage(t, op, adaptor);
     stage.waitFull();
     rewriter.replaceOp(op, stage.buffer);
     return success();
   }
 };
 
-struct LowerPipeReady : TileOpPattern<PipeReadyOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(PipeReadyOp op, Adaptor adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
-    Stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration())).waitFull();
-    rewriter.eraseOp(op);
-    return success();
+struct LowerPipeReady : EffectPattern<PipeReadyOp> {
+  using EffectPattern::EffectPattern;
+  void emit(PipeReadyOp op, Adaptor adaptor, ThreadBuilder &t) const override {
+    Stage(t, op, adaptor).waitFull();
   }
 };
 
@@ -151,21 +143,18 @@ struct LowerPipeTile : TileOpPattern<PipeTileOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(PipeTileOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
-    Stage stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration()));
+    Stage stage(t, op, adaptor);
     rewriter.replaceOp(op, stage.buffer);
     return success();
   }
 };
 
 /// One arrival a warp. The predicate is the instruction's, so that the warp stays together.
-struct LowerPipeRelease : TileOpPattern<PipeReleaseOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(PipeReleaseOp op, Adaptor adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
-    Stage stage(t, op.getPipe().getType(), adaptor.getPipe(), single(adaptor.getIteration()));
+struct LowerPipeRelease : EffectPattern<PipeReleaseOp> {
+  using EffectPattern::EffectPattern;
+  void emit(PipeReleaseOp op, Adaptor adaptor, ThreadBuilder &t) const override {
+    Stage stage(t, op, adaptor);
     nv::MBarrierArriveOp::create(t.b, t.loc, stage.empty, Value(), t.equal(t.lane(), t.i32(0)));
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 

@@ -75,44 +75,30 @@ struct Turn {
   }
 };
 
-struct LowerTurnsBegin : TileOpPattern<TurnsBeginOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(TurnsBeginOp op, Adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
+struct LowerTurnsBegin : EffectPattern<TurnsBeginOp> {
+  using EffectPattern::EffectPattern;
+  void emit(TurnsBeginOp op, Adaptor, ThreadBuilder &t) const override {
     // The last warpgroup passes the turn as if it had had it.
     t.emitIf(t.equal(warpgroup(t), t.i32(op.getTurns() - 1)), [&] { Turn::pass(t, t.i32(0)); });
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
-struct LowerTurnWait : TileOpPattern<TurnWaitOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(TurnWaitOp op, Adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
-    Turn::wait(t, warpgroup(t));
-    rewriter.eraseOp(op);
-    return success();
-  }
+struct LowerTurnWait : EffectPattern<TurnWaitOp> {
+  using EffectPattern::EffectPattern;
+  void emit(TurnWaitOp, Adaptor, ThreadBuilder &t) const override { Turn::wait(t, warpgroup(t)); }
 };
 
-struct LowerTurnPass : TileOpPattern<TurnPassOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(TurnPassOp op, Adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
+struct LowerTurnPass : EffectPattern<TurnPassOp> {
+  using EffectPattern::EffectPattern;
+  void emit(TurnPassOp op, Adaptor, ThreadBuilder &t) const override {
     Turn::pass(t, t.rem(t.add(warpgroup(t), 1), op.getTurns()));
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
-struct LowerTurnsEnd : TileOpPattern<TurnsEndOp> {
-  using TileOpPattern::TileOpPattern;
-  LogicalResult lower(TurnsEndOp op, Adaptor, ThreadBuilder &t,
-                      ConversionPatternRewriter &rewriter) const override {
+struct LowerTurnsEnd : EffectPattern<TurnsEndOp> {
+  using EffectPattern::EffectPattern;
+  void emit(TurnsEndOp, Adaptor, ThreadBuilder &t) const override {
     t.emitIf(t.equal(warpgroup(t), t.i32(0)), [&] { Turn::wait(t, t.i32(0)); });
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
