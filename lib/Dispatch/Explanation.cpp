@@ -36,10 +36,10 @@ static Resources resourcesOf(const ProblemFacts &facts, const TargetInfo &target
   int64_t registers = std::min<int64_t>(llvm::alignTo(use.registers.total(), 8), 256);
   // Kernels of wgmma ask for all registers of an SM and hand them out themselves.
   if (schedule.usesWgmma())
-    registers = target.registersPerSM / (schedule.getCtaWarps() * 32);
+    registers = target.registersPerSM / (schedule.getCtaWarps() * kWarpSize);
   int64_t sharedOfCta = use.shared.total() + target.reservedSharedBytesPerCta;
   std::pair<int64_t, StringRef> bounds[] = {
-      {target.registersPerSM / (registers * schedule.getCtaWarps() * 32), "registers"},
+      {target.registersPerSM / (registers * schedule.getCtaWarps() * kWarpSize), "registers"},
       {target.sharedBytesPerSM / sharedOfCta, "shared memory"},
       {target.maxWarpsPerSM / schedule.getCtaWarps(), "warps"},
       {target.maxCtasPerSM, "CTAs"}};

@@ -262,7 +262,9 @@ private:
         [&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
+    populateFragmentPatterns(converter, patterns);
     populateSoftmaxPatterns(converter, patterns, softmaxStyle(schedule));
+    populateFinalizePatterns(converter, patterns);
     populateMergePatterns(converter, patterns);
     populateScorePatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1, !hasRoles);

@@ -61,9 +61,12 @@ struct SoftmaxStyle {
   unsigned chains = 1;
 };
 
-/// Ops on registers only: fill, softmax, rescale, merge, scores.
+/// Ops on registers only: fragments, softmax, merge, scores.
+void populateFragmentPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
                              const SoftmaxStyle &style);
+/// The end of a row's softmax; warps that share a row meet in shared memory.
+void populateFinalizePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateMergePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Tiles between global memory and registers; `alignment` is promised for all tensors, in

@@ -9,6 +9,7 @@
 #define ATTN_DIALECT_ATTN_IR_ATTN_H
 
 #include "attn/Dialect/Attn/IR/MaskContext.h"
+#include "attn/Dialect/Attn/IR/Warps.h"
 
 #include <mlir/Bytecode/BytecodeOpInterface.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>

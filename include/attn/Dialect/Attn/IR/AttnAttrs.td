@@ -201,7 +201,7 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
   let extraClassDeclaration = [{
     bool usesWgmma() const { return getInstruction() == Instruction::Wgmma; }
     /// Warps of a CTA: those that compute and those that only copy.
-    int64_t getCtaWarps() const { return getWarps() + (usesWgmma() ? 4 : 0); }
+    int64_t getCtaWarps() const { return getWarps() + (usesWgmma() ? kWarpgroupWarps : 0); }
   }];
 }
 
