@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/MaskContext.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
@@ -19,9 +20,6 @@ namespace attn {
 #define GEN_PASS_DEF_ATTNNARROWPOSITIONS
 #include "attn/Conversion/Passes.h.inc"
 } // namespace attn
-
-/// Beyond every position, and yet two of them can be added: what stands for unlimited.
-static constexpr int64_t kFarPosition = (int64_t(1) << 30) - 1;
 
 /// Arithmetic that positions, tile numbers and ids are made with.
 static bool isPositionArithmetic(Operation *op) {

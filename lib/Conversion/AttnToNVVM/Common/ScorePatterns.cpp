@@ -62,8 +62,9 @@ bool isSinglePrecision(Operation *op) {
 }
 
 /// cap tanh(s / cap) with tanh(x) = 1 - 2 / (1 + exp(2 x)), which stays finite for
-/// every x; its error is relative to 1, not to tanh(x). Scores that are to be exact to f32
-/// take an odd polynomial near 0 instead (minimax on |x| < 0.6, relative error 7e-8).
+/// every x; its error is relative to 1, not to tanh(x), so about cap 2^-22. Where that is too much,
+/// for scores that are to be exact to f32 and for large caps, scores near 0 take an odd polynomial
+/// instead (minimax on |x| < 0.6, relative error 7e-8).
 struct LowerSoftcap : TileOpPattern<SoftcapOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(SoftcapOp op, Adaptor adaptor, ThreadBuilder &t,
@@ -74,7 +75,8 @@ struct LowerSoftcap : TileOpPattern<SoftcapOp> {
     Value inverse =
         NVVM::RcpApproxFtzF32Op::create(t.b, t.loc, t.b.getF32Type(), t.fadd(t.f32(1), power));
     Value capped = t.fma(t.f32(-2 * cap), inverse, t.f32(cap));
-    if (isSinglePrecision(op))
+    constexpr double kLargeCap = 1024;
+    if (isSinglePrecision(op) || cap > kLargeCap)
       capped = polynomialNearZero(t, score, cap, capped);
     rewriter.replaceOp(op, capped);
     return success();

@@ -81,9 +81,7 @@ static WindowBounds getBounds(WindowMaskAttr mask, MaskContext &ctx) {
       return {};
     Value count;
     if (ShapedType::isDynamic(value)) {
-      count = ctx.params[next++];
-      if (count.getType() != beyond.getType())
-        count = arith::IndexCastOp::create(ctx.builder, ctx.loc, beyond.getType(), count);
+      count = ctx.position(ctx.params[next++]);
       Value negative = ctx.lessEqual(count, ctx.constant(-1));
       count = ctx.select(negative, beyond, count);
     } else {

@@ -11,15 +11,31 @@
 #include <mlir/IR/BuiltinTypes.h>
 #include <mlir/IR/TypeUtilities.h>
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace attn;
 
 Value MaskContext::constant(int64_t value) {
   Type type = seqLenKV.getType();
+  if (type.isInteger(32))
+    value = std::clamp(value, -kFarPosition, kFarPosition);
   TypedAttr attr = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
   if (auto shaped = dyn_cast<ShapedType>(type))
     attr = DenseElementsAttr::get(shaped, attr);
   return arith::ConstantOp::create(builder, loc, attr);
+}
+Value MaskContext::position(Value value) {
+  Type type = seqLenKV.getType();
+  if (value.getType() == type)
+    return value;
+  if (type.isInteger(32)) {
+    Value far = arith::ConstantIndexOp::create(builder, loc, kFarPosition);
+    Value minusFar = arith::ConstantIndexOp::create(builder, loc, -kFarPosition);
+    value = builder.createOrFold<arith::MinSIOp>(loc, value, far);
+    value = builder.createOrFold<arith::MaxSIOp>(loc, value, minusFar);
+  }
+  return arith::IndexCastOp::create(builder, loc, type, value);
 }
 Value MaskContext::add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
 Value MaskContext::sub(Value a, Value b) { return builder.createOrFold<arith::SubIOp>(loc, a, b); }

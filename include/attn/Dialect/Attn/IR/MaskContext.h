@@ -13,6 +13,10 @@
 
 namespace attn {
 
+/// Beyond every position where those have 32 bits, and yet two of them can be added: what stands
+/// for unlimited.
+constexpr int64_t kFarPosition = (int64_t(1) << 30) - 1;
+
 /// A half-open range [begin, end) of keys.
 struct KeyRange {
   mlir::Value begin;
@@ -36,7 +40,10 @@ public:
     return MaskContext(builder, loc, seqLenQ, seqLenKV, share, batch, head);
   }
 
+  /// `value` in the type of positions; in 32 bits at most kFarPosition away from 0.
   mlir::Value constant(int64_t value);
+  /// The same of a value known at run time, of type index or of the positions' own.
+  mlir::Value position(mlir::Value value);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value min(mlir::Value a, mlir::Value b);
