@@ -8,6 +8,7 @@
 #include "attn/Emulator/Machine.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace attn::emu;
 
@@ -30,8 +31,9 @@ void AsyncOp::land() {
   if (landed)
     return;
   landed = true;
-  if (move)
-    move();
+  // What it holds, such as the product before it, is free then.
+  if (auto once = std::exchange(move, nullptr))
+    once();
 }
 
 void AsyncOp::complete(Component component, uint32_t epoch) {

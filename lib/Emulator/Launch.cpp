@@ -133,6 +133,12 @@ void Launch::execute(Thread &thread, const Site &site, const std::byte *args, st
     break;
   case Scope::Warp: {
     Warp &warp = thread.warp();
+    if (instruction.takesWholeUnit() && warp.numLanes() != kLanes) {
+      thread.report(ReportKind::DivergentCollective,
+                    "executed by a warp of " + llvm::Twine(warp.numLanes()) +
+                        " threads; it takes " + llvm::Twine(kLanes));
+      break;
+    }
     // Lanes that do not exist cannot come.
     uint32_t existing = ~uint32_t(0) >> (kLanes - warp.numLanes());
     uint32_t mask = instruction.members(thread, args) & existing;
@@ -145,6 +151,12 @@ void Launch::execute(Thread &thread, const Site &site, const std::byte *args, st
   }
   case Scope::Warpgroup: {
     Warpgroup &group = thread.warpgroup();
+    if (instruction.takesWholeUnit() && group.numThreads() != kWarpgroupThreads) {
+      thread.report(ReportKind::DivergentCollective,
+                    "executed by a warpgroup of " + llvm::Twine(group.numThreads()) +
+                        " threads; it takes " + llvm::Twine(kWarpgroupThreads));
+      break;
+    }
     llvm::BitVector members(kWarpgroupThreads);
     members.set(0, group.numThreads());
     group.collectives.arrive(

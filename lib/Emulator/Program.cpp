@@ -198,6 +198,8 @@ static rt::Status check(const Program::Request &request, const EmulatedKernel &k
   if (onlyCta && *onlyCta >= request.grid.count())
     return refuse("expected a CTA in [0, " + llvm::Twine(request.grid.count() - 1) + "], got " +
                   llvm::Twine(*onlyCta));
+  if (uint64_t ctas = kernel.cluster.count(); ctas < 1 || ctas > 16)
+    return refuse("expected clusters of 1 to 16 CTAs, got " + llvm::Twine(ctas));
   if (request.grid.x % kernel.cluster.x || request.grid.y % kernel.cluster.y ||
       request.grid.z % kernel.cluster.z)
     return refuse(llvm::formatv("expected a grid of whole clusters of {0} x {1} x {2} CTAs, got "
@@ -205,9 +207,6 @@ static rt::Status check(const Program::Request &request, const EmulatedKernel &k
                                 kernel.cluster.x, kernel.cluster.y, kernel.cluster.z,
                                 request.grid.x, request.grid.y, request.grid.z)
                       .str());
-  if (kernel.cluster.count() > 16)
-    return refuse("expected clusters of at most 16 CTAs, got " +
-                  llvm::Twine(kernel.cluster.count()));
   return {};
 }
 

@@ -105,6 +105,10 @@ public:
   /// Scope Warpgroup: once, when all 128 threads have arrived. Must not block.
   virtual void execute(Warpgroup &group, const Site &site, llvm::ArrayRef<Lane> lanes) const;
 
+  /// Scope Warp or Warpgroup: whether the hardware has no such instruction for a warp or warpgroup
+  /// that the CTA's end cuts short.
+  virtual bool takesWholeUnit() const { return false; }
+
   /// Nominal cycles, for traces.
   virtual unsigned cycles() const { return 4; }
   /// Nominal cycles from there until what it has begun is over; 0 when it begins nothing.

@@ -9,6 +9,8 @@
 
 #include "AccumulatorCheck.h"
 
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/LLVMContext.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 
 using namespace mlir;
@@ -103,6 +105,17 @@ LogicalResult SiteCollector::visitMemory(Operation *op, emu::AccessKind kind, Ty
   return success();
 }
 
+/// An intrinsic that computes on values alone, which the host's code generator does as well.
+static bool isPlainIntrinsic(Operation *op) {
+  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+  if (!call || call.getIntrin().starts_with("llvm.nvvm."))
+    return false;
+  llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(call.getIntrin());
+  llvm::LLVMContext context;
+  return id != llvm::Intrinsic::not_intrinsic &&
+         llvm::Intrinsic::getFnAttributes(context, id).getMemoryEffects().doesNotAccessMemory();
+}
+
 /// Whether a division traps on the host: not by a constant other than 0 and -1.
 static bool mayTrap(Operation *op) {
   APInt divisor;
@@ -148,8 +161,8 @@ LogicalResult SiteCollector::visit(Operation *op) {
   if (auto alloca = dyn_cast<LLVM::AllocaOp>(op)) {
     APInt count;
     int64_t bytes = emu::hostSize(alloca.getElemType()).bytes;
-    if (!matchPattern(alloca.getArraySize(), m_ConstantInt(&count)) ||
-        count.getSExtValue() * bytes > kMaxAlloca || !op->getBlock()->isEntryBlock())
+    if (!matchPattern(alloca.getArraySize(), m_ConstantInt(&count)) || bytes <= 0 ||
+        count.isNegative() || count.ugt(kMaxAlloca / bytes) || !op->getBlock()->isEntryBlock())
       return op->emitError() << "expected an alloca of at most " << kMaxAlloca
                              << " bytes in the entry block: the emulator's stacks are small";
     return success();
@@ -157,8 +170,7 @@ LogicalResult SiteCollector::visit(Operation *op) {
   if (isa<LLVM::CallOp>(op))
     return op->emitError() << "the emulator runs kernels that call nothing; inline the callee";
   StringRef name = emu::InstructionTable::nameOf(op);
-  bool isPlainIntrinsic = isa<LLVM::CallIntrinsicOp>(op) && !name.starts_with("llvm.nvvm.");
-  if (isPlain(op) || isPlainIntrinsic)
+  if (isPlain(op) || isPlainIntrinsic(op))
     return success();
   return op->emitError() << "'" << name << "' has no semantics in the emulator";
 }

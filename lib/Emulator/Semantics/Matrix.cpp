@@ -28,6 +28,7 @@ public:
   Mma(bool isBF16, unsigned depth) : isBF16(isBF16), depth(depth) {}
   Scope scope() const override { return Scope::Warp; }
   unsigned cycles() const override { return 16; }
+  bool takesWholeUnit() const override { return true; }
 
   void execute(Warp &, const Site &, ArrayRef<Lane> lanes) const override {
     double a[16][16], b[16][8], c[16][8];
@@ -95,6 +96,7 @@ public:
   LoadMatrix(unsigned number, bool transpose) : number(number), transpose(transpose) {}
   Scope scope() const override { return Scope::Warp; }
   unsigned cycles() const override { return 16; }
+  bool takesWholeUnit() const override { return true; }
 
   void execute(Warp &warp, const Site &site, ArrayRef<Lane> lanes) const override {
     std::array<std::array<std::array<uint16_t, 8>, 8>, 4> matrices;

@@ -23,13 +23,10 @@ public:
   StMatrix(unsigned numMatrices, bool transposed)
       : numMatrices(numMatrices), transposed(transposed) {}
   Scope scope() const override { return Scope::Warp; }
+  bool takesWholeUnit() const override { return true; }
 
   void execute(Warp &warp, const Site &site, llvm::ArrayRef<Lane> lanes) const override {
     constexpr size_t kRowBytes = 16;
-    if (lanes.size() != kLanes)
-      return warp.thread(0).report(ReportKind::DivergentCollective, "executed by a warp of " +
-                                                                        llvm::Twine(lanes.size()) +
-                                                                        " threads");
     for (size_t matrix = 0; matrix != numMatrices; ++matrix)
       for (size_t row = 0; row != 8; ++row) {
         const Lane &owner = lanes[8 * matrix + row];

@@ -130,16 +130,7 @@ void multiply(const Matrix &a, const Matrix &b, size_t n, Product &d, const Prod
 class GroupInstruction : public Instruction {
 public:
   Scope scope() const final { return Scope::Warpgroup; }
-  void execute(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const final {
-    if (lanes.size() != kWarpgroupThreads)
-      return group.thread(0).report(ReportKind::DivergentCollective, "executed by a warpgroup of " +
-                                                                         Twine(lanes.size()) +
-                                                                         " threads; it takes 128");
-    run(group, site, lanes);
-  }
-
-protected:
-  virtual void run(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const = 0;
+  bool takesWholeUnit() const final { return true; }
 };
 
 //===----------------------------------------------------------------------===//
@@ -148,7 +139,7 @@ protected:
 
 class Wgmma : public GroupInstruction {
 public:
-  void run(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const override;
+  void execute(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const override;
   unsigned latency() const override { return static_cast<unsigned>(n / 2); }
   static Result decode(attn::nv::WgmmaOp op);
 
@@ -278,7 +269,7 @@ ProductPtr Wgmma::accumulators(Warpgroup &group, const Site &site, ArrayRef<Lane
   return previous ? previous : values;
 }
 
-void Wgmma::run(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const {
+void Wgmma::execute(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const {
   Thread &issuer = *lanes.front().thread;
   if (!group.fenced)
     return issuer.report(ReportKind::MissingWgmmaFence,
@@ -337,7 +328,7 @@ void Wgmma::run(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const 
 class Fence : public GroupInstruction {
 public:
   explicit Fence(size_t numValues) : numValues(numValues) {}
-  void run(Warpgroup &group, const Site &, ArrayRef<Lane> lanes) const override {
+  void execute(Warpgroup &group, const Site &, ArrayRef<Lane> lanes) const override {
     group.fenced = true;
     for (const Lane &lane : lanes)
       for (size_t i = 0; i != numValues; ++i)
@@ -356,7 +347,9 @@ private:
 
 class Commit : public GroupInstruction {
 public:
-  void run(Warpgroup &group, const Site &, ArrayRef<Lane>) const override { group.wgmmas.commit(); }
+  void execute(Warpgroup &group, const Site &, ArrayRef<Lane>) const override {
+    group.wgmmas.commit();
+  }
   static Result decode(NVVM::WgmmaGroupSyncAlignedOp) {
     return std::unique_ptr<Instruction>(std::make_unique<Commit>());
   }
@@ -365,7 +358,7 @@ public:
 class Wait : public GroupInstruction {
 public:
   Wait(size_t pending, size_t numValues) : pending(pending), numValues(numValues) {}
-  void run(Warpgroup &group, const Site &, ArrayRef<Lane> lanes) const override {
+  void execute(Warpgroup &group, const Site &, ArrayRef<Lane> lanes) const override {
     std::vector<AsyncOpPtr> done = group.wgmmas.take(pending);
     group.complete(done);
     ProductTable &table = productsOf(group);

@@ -41,6 +41,23 @@ llvm.func @stack(%n: i64) attributes {nvvm.kernel} {
 
 // -----
 
+llvm.func @negative_stack() attributes {nvvm.kernel} {
+  %n = llvm.mlir.constant(-1 : i64) : i64
+  // expected-error @below {{expected an alloca of at most 65536 bytes in the entry block}}
+  %p = llvm.alloca %n x i8 : (i64) -> !llvm.ptr
+  llvm.return
+}
+
+// -----
+
+llvm.func @set(%p: !llvm.ptr, %v: i8, %n: i64, %f: i1) attributes {nvvm.kernel} {
+  // expected-error @below {{'llvm.memset.p0.i64' has no semantics in the emulator}}
+  llvm.call_intrinsic "llvm.memset.p0.i64"(%p, %v, %n, %f) : (!llvm.ptr, i8, i64, i1) -> ()
+  llvm.return
+}
+
+// -----
+
 llvm.func @divide(%a: vector<2xi32>) attributes {nvvm.kernel} {
   // expected-error @below {{the emulator divides scalars only, got 'vector<2xi32>'}}
   %q = llvm.udiv %a, %a : vector<2xi32>

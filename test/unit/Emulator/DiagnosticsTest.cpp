@@ -208,6 +208,22 @@ TEST(Diagnostics, UnknownOp) {
               HasSubstr("'llvm.nvvm.fns' has no semantics"));
   EXPECT_THAT(trial.run("llvm.inline_asm has_side_effects \"trap;\", \"\" : () -> ()"),
               HasSubstr("'llvm.inline_asm' has no semantics"));
+  EXPECT_THAT(trial.run("llvm.call_intrinsic \"llvm.trap\"() : () -> ()"),
+              HasSubstr("'llvm.trap' has no semantics"));
+  EXPECT_EQ(trial.run("%m = llvm.call_intrinsic \"llvm.smax.i32\"(%c0, %c1) : (i32, i32) -> i32"),
+            "");
+}
+
+TEST(Diagnostics, WarpCutShort) {
+  Trial trial{.threads = 16};
+  EXPECT_THAT(
+      trial.run("%m = nvvm.ldmatrix %smem {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = "
+                "#nvvm.mma_layout<row>, num = 1 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, "
+                "n = 8>} : (!llvm.ptr<3>) -> i32"),
+      AllOf(HasSubstr("divergent collective: 'nvvm.ldmatrix' at t.mlir:1:"),
+            HasSubstr("executed by a warp of 16 threads; it takes 32")));
+  EXPECT_THAT(trial.run("nvvm.wgmma.fence.aligned"),
+              HasSubstr("executed by a warpgroup of 16 threads; it takes 128"));
 }
 
 TEST(Diagnostics, DivisionByZero) {
