@@ -68,9 +68,9 @@ createTargetMachine(ModuleOp module, const llvm::Triple &triple, const PTXOption
 namespace {
 
 /// Leaves passes out of the NVPTX backend's fixed pipeline that take a sixth of its time and
-/// leave the PTX of our kernels as it is: their code is unrolled, its addresses are shared and its
-/// memory accesses as wide as can be. Of the two GVN passes the later one finds all that the
-/// first would.
+/// leave the PTX of our kernels as it is, but for the order of address computations in some: their
+/// code is unrolled, its addresses are shared and its memory accesses as wide as can be. Of the two
+/// GVN passes the later one finds all that the first would.
 class IdlePasses final : public llvm::OptPassGate {
 public:
   bool isEnabled() const override { return true; }

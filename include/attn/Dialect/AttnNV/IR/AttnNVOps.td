@@ -181,7 +181,8 @@ def AttnNV_BarrierArriveOp : AttnNV_Op<"barrier_arrive"> {
   let summary = "arrives on a named barrier of the CTA without waiting";
   let description = [{
     The counterpart of `nvvm.barrier id = %id number_of_threads = %threads`: `threads` counts those
-    that arrive and those that wait. All threads of the warp execute it.
+    that arrive and those that wait. All threads of the warp execute it. Unlike
+    `nvvm.barrier.arrive`, which is assembly text, LLVM sees what it does.
 
     PTX: `bar.arrive`
     ([ISA](https://docs.nvidia.com/cuda/parallel-thread-execution/#parallel-synchronization-and-communication-instructions-bar)).
