@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
-#include <llvm/IR/Intrinsics.h>
+#include "attn/Conversion/PureIntrinsics.h"
+
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 
@@ -17,17 +18,6 @@ namespace attn {
 #define GEN_PASS_DEF_ATTNDROPBARRIERS
 #include "attn/Conversion/Passes.h.inc"
 } // namespace attn
-
-/// Whether LLVM knows of an intrinsic that it neither accesses memory nor synchronizes.
-static bool isArithmetic(StringRef intrinsic) {
-  llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(intrinsic);
-  if (id == llvm::Intrinsic::not_intrinsic)
-    return false;
-  llvm::LLVMContext context;
-  llvm::AttributeSet attributes = llvm::Intrinsic::getFnAttributes(context, id);
-  return attributes.getMemoryEffects().doesNotAccessMemory() &&
-         !attributes.hasAttribute(llvm::Attribute::Convergent);
-}
 
 /// Whether an op may reach shared memory, or order those who do.
 static bool mayUseSharedMemory(Operation *op) {
@@ -44,7 +34,7 @@ static bool mayUseSharedMemory(Operation *op) {
              pointer.getAddressSpace() == static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
     });
   if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
-    return !isArithmetic(call.getIntrin());
+    return !isPureIntrinsic(call.getIntrin());
   return !op->hasTrait<OpTrait::IsTerminator>();
 }
 

@@ -8,9 +8,8 @@
 #include "SiteCollector.h"
 
 #include "AccumulatorCheck.h"
+#include "attn/Conversion/PureIntrinsics.h"
 
-#include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/LLVMContext.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 
 using namespace mlir;
@@ -105,15 +104,10 @@ LogicalResult SiteCollector::visitMemory(Operation *op, emu::AccessKind kind, Ty
   return success();
 }
 
-/// An intrinsic that computes on values alone, which the host's code generator does as well.
+/// An intrinsic that the host's code generator knows as well.
 static bool isPlainIntrinsic(Operation *op) {
   auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
-  if (!call || call.getIntrin().starts_with("llvm.nvvm."))
-    return false;
-  llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(call.getIntrin());
-  llvm::LLVMContext context;
-  return id != llvm::Intrinsic::not_intrinsic &&
-         llvm::Intrinsic::getFnAttributes(context, id).getMemoryEffects().doesNotAccessMemory();
+  return call && !call.getIntrin().starts_with("llvm.nvvm.") && isPureIntrinsic(call.getIntrin());
 }
 
 /// Whether a division traps on the host: not by a constant other than 0 and -1.
