@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Compares attn's forward kernels with PyTorch's FlashAttention-2 and with cuDNN.
+"""Compares attn's forward kernels with FlashAttention-2, cuDNN and FlexAttention, by PyTorch.
 
 All run in one process on the same tensors ([batch, seq, heads, head_dim]), turn by turn in an
 order that changes every round, so that clocks and temperature are the same for all. Each sample is
 one replay of a CUDA graph with a few calls, each on another set of tensors, together larger than
 twice the L2 cache. Every kernel's result is compared with float64 before anything is timed.
 
-TFLOP/s counts 4 * batch * heads * seq^2 * head_dim, half of it when causal.
+TFLOP/s counts 2 * batch * heads * scores * (head_dim + head_dim_v), where a mask of `full` has
+seq^2 scores, `causal` half of them, `window:W` those of its W keys a row.
 """
 
 import argparse
@@ -18,99 +19,20 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 try:
     import torch
-    from torch.nn.attention import SDPBackend, sdpa_kernel
 except ImportError as error:
     sys.exit(f"bench_forward.py: needs PyTorch with CUDA, 2.5 or later ({error})")
 
 import attn_artifact
 import environment
+from forward_shapes import DTYPES, HIDDEN, TOKENS, Shape, Tensors, reference_error
+from peers import PEERS
 
 ROOT = Path(__file__).resolve().parents[1]
-TOKENS = 16384  # batch * seq, where seq is not longer
-HIDDEN = 2048  # heads * head_dim
-DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 TOLERANCE = {"bf16": 1e-2, "fp16": 2e-3}
-
-
-@dataclass(frozen=True)
-class Shape:
-    dtype: str
-    head_dim: int
-    seq: int
-    causal: bool
-
-    @property
-    def batch(self):
-        return max(1, TOKENS // self.seq)
-
-    @property
-    def heads(self):
-        return HIDDEN // self.head_dim
-
-    @property
-    def flops(self):
-        full = 4 * self.batch * self.heads * self.seq**2 * self.head_dim
-        return full / 2 if self.causal else full
-
-    @property
-    def label(self):
-        mask = "causal" if self.causal else "full"
-        return f"{self.dtype} b{self.batch} h{self.heads} n{self.seq} d{self.head_dim} {mask}"
-
-    def spec(self):
-        """The problem in attnc's words; lengths are arguments of the kernel, not part of it."""
-        mask = "causal" if self.causal else "none"
-        return [
-            "phase=prefill", f"dtype={self.dtype}", f"head_dim={self.head_dim}",
-            f"heads_q={self.heads}", f"heads_kv={self.heads}", f"mask={mask}",
-        ]
-
-
-class Tensors:
-    """One set of operands and results."""
-
-    def __init__(self, shape, generator):
-        size = (shape.batch, shape.seq, shape.heads, shape.head_dim)
-        self.q, self.k, self.v = (
-            torch.randn(size, generator=generator, device=generator.device, dtype=torch.float32)
-            .to(DTYPES[shape.dtype])
-            for _ in range(3)
-        )
-        self.o = torch.zeros_like(self.q)
-        rows = (shape.batch, shape.heads, shape.seq)
-        self.lse = torch.zeros(rows, device=generator.device, dtype=torch.float32)
-
-    def bytes(self):
-        tensors = (self.q, self.k, self.v, self.o)
-        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-
-
-def reference_error(shape, tensors, o, lse=None):
-    """Largest relative error of `o` over 2048 rows of a head against float64, for all heads.
-
-    With `lse`, its largest absolute error counts as well.
-    """
-    errors = []
-    j = torch.arange(shape.seq, device=o.device)
-    for b, h in itertools.product(range(shape.batch), range(shape.heads)):
-        q, k, v, got = (t[b, :, h].double() for t in (tensors.q, tensors.k, tensors.v, o))
-        # Rows in blocks: the scores of 16k rows at once would take 2 GB.
-        for begin in range(0, shape.seq, 2048):
-            rows = slice(begin, min(begin + 2048, shape.seq))
-            scores = q[rows] @ k.T / math.sqrt(shape.head_dim)
-            if shape.causal:
-                scores.masked_fill_(j > j[rows, None], -math.inf)
-            want = torch.softmax(scores, dim=-1) @ v
-            errors.append((got[rows] - want).norm() / want.norm())
-            if lse is not None:
-                errors.append((lse[b, h, rows] - scores.logsumexp(dim=-1)).abs().max())
-    # The largest of numbers with a NaN among them is NaN, which passes no limit.
-    return torch.stack(errors).max().item()
 
 
 class Attn:
@@ -147,32 +69,6 @@ class Attn:
 
     def details(self):
         return {"problem": self.function.manifest["problem"], "kernels": self.function.resources()}
-
-
-class Torch:
-    """scaled_dot_product_attention held to one backend."""
-
-    def __init__(self, name, backend, shape):
-        self.name = name
-        self.backend = backend
-        self.causal = shape.causal
-
-    def prepare(self, tensors):
-        q, k, v = (t.transpose(1, 2) for t in (tensors.q, tensors.k, tensors.v))
-
-        def run():
-            with sdpa_kernel(self.backend):
-                return torch.nn.functional.scaled_dot_product_attention(
-                    q, k, v, is_causal=self.causal
-                )
-
-        return run
-
-    def results(self, tensors, returned):
-        return returned.transpose(1, 2), None
-
-    def details(self):
-        return {}
 
 
 def capture(calls):
@@ -223,8 +119,8 @@ def make_implementations(shape, arguments):
     makers = {}
     for target in arguments.target if arguments.attnc else []:
         makers[f"attn {target}"] = lambda target=target: Attn(shape, target, arguments)
-    makers["FA2"] = lambda: Torch("FA2", SDPBackend.FLASH_ATTENTION, shape)
-    makers["cuDNN"] = lambda: Torch("cuDNN", SDPBackend.CUDNN_ATTENTION, shape)
+    for peer in arguments.peer:
+        makers[peer] = lambda peer=peer: PEERS[peer](shape)
     return makers
 
 
@@ -255,8 +151,8 @@ def measure(shape, arguments):
             implementation = make()
             rows[name] |= implementation.details()
             graphs[name], rows[name]["error"] = prepare_checked(implementation, shape, sets)
-        except (RuntimeError, attn_artifact.ArtifactError) as error:
-            rows[name]["failure"] = str(error)
+        except Exception as error:  # a peer fails by exceptions of its own
+            rows[name]["failure"] = f"{type(error).__name__}: {error}"
             print(f"FAILED {shape.label}: {name}: {error}", flush=True)
 
     samples = time_interleaved(graphs, len(sets), arguments.rounds, arguments.seed)
@@ -269,15 +165,12 @@ def measure(shape, arguments):
             "tflops": shape.flops / median * 1e-6,
         }
     for row in rows.values():
-        for other in ("FA2", "cuDNN"):
+        for other in PEERS:
             if other in samples and "median_us" in row:
                 row[f"speed_vs_{other}"] = rows[other]["median_us"] / row["median_us"]
     return {
         "label": shape.label,
-        "shape": {
-            "dtype": shape.dtype, "batch": shape.batch, "heads": shape.heads, "seq": shape.seq,
-            "head_dim": shape.head_dim, "causal": shape.causal, "layout": "bshd",
-        },
+        "shape": shape.description(),
         "flops": shape.flops,
         "tensor_sets": len(sets),
         "samples": arguments.rounds,
@@ -286,12 +179,12 @@ def measure(shape, arguments):
 
 
 def print_table(results):
-    columns = ["median us", "p95 us", "TFLOP/s", "x FA2", "x cuDNN", "error"]
+    columns = ["median us", "p95 us", "TFLOP/s", "x FA2", "x cuDNN", "x Flex", "error"]
     print(f"\n{'shape':32} {'kernel':12}" + "".join(f"{column:>10}" for column in columns))
     for result in results:
         for row in result["rows"]:
-            keys = ["median_us", "p95_us", "tflops", "speed_vs_FA2", "speed_vs_cuDNN", "error"]
-            formats = [".1f", ".1f", ".1f", ".2f", ".2f", ".1e"]
+            keys = ["median_us", "p95_us", "tflops", *(f"speed_vs_{peer}" for peer in PEERS), "error"]
+            formats = [".1f", ".1f", ".1f", ".2f", ".2f", ".2f", ".1e"]
             cells = [f"{row[k]:{f}}" if k in row else "-" for k, f in zip(keys, formats)]
             failed = "  FAILED" if "failure" in row else ""
             print(
@@ -299,6 +192,24 @@ def print_table(results):
                 + "".join(f"{cell:>10}" for cell in cells)
                 + failed
             )
+
+
+def head_dims(text):
+    qk, _, v = text.partition(":")
+    dims = int(qk), int(v or qk)
+    if not all(1 <= dim <= HIDDEN for dim in dims):
+        raise ValueError(text)
+    return dims
+
+
+def mask(text):
+    """Whether it is causal, and its window or 0."""
+    if text in ("full", "causal"):
+        return text == "causal", 0
+    kind, _, window = text.partition(":")
+    if kind != "window" or int(window) < 1:
+        raise ValueError(text)
+    return True, int(window)
 
 
 def parse_arguments():
@@ -323,9 +234,23 @@ def parse_arguments():
         "--spec", nargs="*", default=[], metavar="KEY=VALUE", help="further words for attnc"
     )
     parser.add_argument("--dtype", nargs="+", choices=DTYPES, default=["bf16"])
-    parser.add_argument("--head-dim", nargs="+", type=int, default=[64, 128])
+    parser.add_argument(
+        "--head-dim", nargs="+", type=head_dims, default=[(64, 64), (128, 128)], metavar="QK[:V]",
+        help="head dim, or that of Q and K and that of V (default: 64 128)",
+    )
+    parser.add_argument(
+        "--group", nargs="+", type=int, default=[1],
+        help="query heads of a key/value head (default: 1)",
+    )
     parser.add_argument("--seq", nargs="+", type=int, default=[1024, 4096, 16384])
-    parser.add_argument("--mask", nargs="+", choices=["full", "causal"], default=["full", "causal"])
+    parser.add_argument(
+        "--mask", nargs="+", type=mask, default=[(False, 0), (True, 0)], metavar="MASK",
+        help="full, causal or window:W, the last W keys (default: full causal)",
+    )
+    parser.add_argument(
+        "--peer", nargs="*", choices=PEERS, default=["FA2", "cuDNN"],
+        help="what to compare with (default: FA2 cuDNN)",
+    )
     parser.add_argument("--rounds", type=int, default=50, help="samples a kernel (default: 50)")
     parser.add_argument("--device", type=int, default=0, help="CUDA device (default: 0)")
     parser.add_argument("--seed", type=int, default=0)
@@ -335,9 +260,9 @@ def parse_arguments():
         help="result file (default: benchmarks/results/forward-GPU.json)",
     )
     arguments = parser.parse_args()
-    for value in arguments.head_dim:
-        if value < 1 or HIDDEN % value:
-            parser.error(f"--head-dim {value}: expected a divisor of {HIDDEN}")
+    for group in arguments.group:
+        if group < 1 or group * max(map(max, arguments.head_dim)) > HIDDEN:
+            parser.error(f"--group {group}: expected heads of {HIDDEN} columns together")
     for value in arguments.seq:
         if value < 1 or (TOKENS % value and value % TOKENS):
             parser.error(f"--seq {value}: expected a divisor or a multiple of {TOKENS}")
@@ -366,10 +291,10 @@ def main():
     out = arguments.out or ROOT / "benchmarks/results" / f"forward-{gpu}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     results = report["results"]
-    for dtype, head_dim, seq, mask in itertools.product(
-        arguments.dtype, arguments.head_dim, arguments.seq, arguments.mask
+    for dtype, (head_dim, head_dim_v), group, seq, (causal, window) in itertools.product(
+        arguments.dtype, arguments.head_dim, arguments.group, arguments.seq, arguments.mask
     ):
-        shape = Shape(dtype, head_dim, seq, mask == "causal")
+        shape = Shape(dtype, head_dim, head_dim_v, group, seq, causal, window)
         print(f"{shape.label} ...", flush=True)
         results.append(measure(shape, arguments))
         report["gpu_after"] = environment.gpu_state(arguments.device)
@@ -377,7 +302,9 @@ def main():
         out.write_text(json.dumps(report, indent=1) + "\n")
     print_table(results)
     print(f"\nwritten: {out}")
-    return 1 if any("failure" in row for result in results for row in result["rows"]) else 0
+    # A peer may lack a shape.
+    rows = [row for result in results for row in result["rows"]]
+    return int(any("failure" in row and row["implementation"] not in PEERS for row in rows))
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ using namespace attn;
 namespace {
 
 /// Warpgroups of wgmma, 64 rows each, beside one that copies.
-constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t stages, int64_t qStages,
+constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t qStages,
                                int64_t producerRegisters, int64_t consumerRegisters,
-                               Persistence persistent = Persistence::None) {
+                               Persistence persistent, bool pingpong) {
   return {.algorithm = Algorithm::FA2,
           .qTile = 64 * warpgroups,
           .kvTile = kvTile,
-          .stages = stages,
+          .stages = 2,
           .warps = 4 * warpgroups,
           .warpSplit = WarpSplit::Rows,
           .splitKV = 1,
@@ -27,12 +27,18 @@ constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t stage
           .order = TileOrder::Linear,
           .kvOrder = KVOrder::Descending,
           .overlap = true,
-          .pingpong = true,
+          .pingpong = pingpong,
           .persistent = persistent,
           .qStages = qStages,
           .producerRegisters = producerRegisters,
           .consumerRegisters = consumerRegisters,
           .integerMax = true};
+}
+
+/// Two warpgroups that share the registers that the producer leaves.
+constexpr ScheduleValues wgmmaPair(int64_t kvTile, int64_t qStages, Persistence persistent,
+                                   bool pingpong = true) {
+  return wgmma(2, kvTile, qStages, 24, 240, persistent, pingpong);
 }
 
 /// A row of 16-bit types through wgmma, up to head dims.
@@ -48,18 +54,20 @@ constexpr ScheduleRow wgmmaRow(llvm::StringLiteral name, int64_t maxHeadDimQK, i
           .schedule = schedule};
 }
 
-// Persistent CTAs load the next Q tile early. Where three warpgroups share a CTA (d64) that pays
-// under every mask; with two only under full masks, which give CTAs equal work: under others, CTAs
-// that start when an SM is free even the work out better (docs/performance.md).
+// Measured on an H200 (docs/performance.md). Persistent CTAs pay where Q has two buffers, so that
+// the next Q tile comes early, and at head dim 256 even without. Turns pay at no head dim; where
+// they cost nothing they stay. 64 keys waste less on the diagonal than 80 and are slower without
+// one.
 constexpr ScheduleRow kWgmma[] = {
-    wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 2, 32, 160, Persistence::Static)),
-    wgmmaRow("wgmma_d96", 96, 96, masks::Any, wgmma(2, 144, 2, 1, 24, 240)),
-    wgmmaRow("wgmma_d128_full", 128, 128, masks::Full,
-             wgmma(2, 128, 2, 2, 24, 240, Persistence::Static)),
-    wgmmaRow("wgmma_d128", 128, 128, masks::Any, wgmma(2, 128, 2, 2, 24, 240)),
-    wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any, wgmma(2, 112, 2, 1, 24, 240)),
-    wgmmaRow("wgmma_d192", 192, 192, masks::Any, wgmma(2, 96, 2, 1, 24, 240)),
-    wgmmaRow("wgmma_d256", 256, 256, masks::Any, wgmma(2, 80, 2, 1, 24, 240)),
+    wgmmaRow("wgmma_d64", 64, 64, masks::Any,
+             wgmma(3, 128, 2, 32, 160, Persistence::Static, /*pingpong=*/false)),
+    wgmmaRow("wgmma_d96", 96, 96, masks::Any,
+             wgmmaPair(128, 2, Persistence::Static, /*pingpong=*/false)),
+    wgmmaRow("wgmma_d128", 128, 128, masks::Any, wgmmaPair(128, 2, Persistence::Static)),
+    wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any, wgmmaPair(112, 1, Persistence::None)),
+    wgmmaRow("wgmma_d192", 192, 192, masks::Any, wgmmaPair(96, 1, Persistence::None)),
+    wgmmaRow("wgmma_d256_full", 256, 256, masks::Full, wgmmaPair(80, 1, Persistence::Static)),
+    wgmmaRow("wgmma_d256", 256, 256, masks::Any, wgmmaPair(64, 1, Persistence::Static)),
 };
 
 /// Rows of sm_80 for what wgmma does not take.

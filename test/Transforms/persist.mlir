@@ -38,19 +38,39 @@ func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 }
 
 // Tiles sorted by length are counted from both ends of every n in turn; a CTA has one more round
-// when its place in the last one is taken. Heads whose K and V fit 32 MiB make a section.
+// when its place in the last one is taken. Heads whose K and V fit 32 MiB make a section: as few
+// sections as that takes, and the first ones get the heads that are left over. Every other
+// section, counted from the last, takes its Q tiles backwards.
 // CHECK-LABEL: func @longest_first
 // CHECK: %[[TILES:.*]] = arith.muli
 // CHECK: %[[CTAS:.*]] = attn.num_ctas
 // CHECK: %[[KEYS:.*]] = arith.index_cast %{{.*}} : index to i32
 // CHECK: %[[ATLEAST1:.*]] = arith.maxsi %[[KEYS]], %c1_i32
-// CHECK: arith.divui %c131072_i32, %[[ATLEAST1]]
+// CHECK: %[[FIT:.*]] = arith.divui %c131072_i32, %[[ATLEAST1]]
+// CHECK: %[[MOST:.*]] = arith.maxsi %[[FIT]], %c1_i32
+// CHECK: %[[HEADS:.*]] = arith.muli
+// CHECK: %[[NEEDED:.*]] = arith.ceildivui %[[HEADS]], %[[MOST]]
+// CHECK: %[[SECTIONS:.*]] = arith.maxsi %[[NEEDED]], %c1_i32
+// CHECK-DAG: %[[EACH:.*]] = arith.divui %[[HEADS]], %[[SECTIONS]]
+// CHECK-DAG: %[[LARGER:.*]] = arith.remui %[[HEADS]], %[[SECTIONS]]
+// CHECK-DAG: %[[LAST:.*]] = arith.subi %[[SECTIONS]], %c1_i32
 // CHECK: scf.forall (%[[CTA:.*]]) in (%[[CTAS]]) {
 // CHECK:   arith.divui
 // CHECK:   arith.remui
 // CHECK:   scf.for %[[ROUND:.*]] = %c0 to %{{.*}} step %c1 {
-// CHECK:     arith.andi
+// CHECK:     arith.andi %{{.*}}, %c1_i32
 // CHECK:     arith.select
+// CHECK:     %[[TILE:.*]] = arith.addi
+// CHECK:     %[[GROUP:.*]] = arith.divui %[[TILE]]
+// CHECK:     %[[IS_LARGER:.*]] = arith.cmpi ult, %[[GROUP]]
+// CHECK:     %[[HERE:.*]] = arith.select %[[IS_LARGER]]
+// CHECK:     %[[NUMBER:.*]] = arith.divui %{{.*}}, %[[HERE]]
+// CHECK:     %[[BEFORE:.*]] = arith.select %[[IS_LARGER]], %c0_i32, %[[LARGER]]
+// CHECK:     %[[SECTION:.*]] = arith.addi %[[BEFORE]], %[[NUMBER]]
+// CHECK:     %[[TO_LAST:.*]] = arith.subi %[[LAST]], %[[SECTION]]
+// CHECK:     %[[ODD:.*]] = arith.andi %[[TO_LAST]], %c1_i32
+// CHECK:     %[[BACKWARDS:.*]] = arith.cmpi ne, %[[ODD]], %c0_i32
+// CHECK:     arith.select %[[BACKWARDS]]
 // CHECK:     attn.load_tile %arg0
 // CHECK:     attn.store_tile
 // CHECK:   }

@@ -98,18 +98,18 @@ class SM86:
 
 
 class SM90A:
-    """TMA and wgmma in roles, persistent for full masks; rows of sm_80 for all else."""
+    """TMA and wgmma in roles, most of them persistent; rows of sm_80 for all else."""
 
-    # Rows of a Q and of a K/V tile, by head dims.
+    # Rows of a Q tile, of a K/V tile under full masks and under others, by head dims.
     TILES = {
-        (64, 64): (192, 128), (96, 96): (128, 144), (128, 128): (128, 128),
-        (192, 128): (128, 112), (192, 192): (128, 96), (256, 256): (128, 80),
+        (64, 64): (192, 128, 128), (96, 96): (128, 128, 128), (128, 128): (128, 128, 128),
+        (192, 128): (128, 112, 112), (192, 192): (128, 96, 96), (256, 256): (128, 80, 64),
     }
 
     def lengths(self):
         for dtype in ("bf16", "f16"):
-            for (head_dim, head_dim_v), (q, kv) in self.TILES.items():
-                for mask in ("none", "causal"):
+            for (head_dim, head_dim_v), (q, *kv_tiles) in self.TILES.items():
+                for mask, kv in zip(("none", "causal"), kv_tiles):
                     for seq_q, seq_kv in [
                         (1, kv), (1, 1), (q, kv), (q - 1, 2 * kv + 1), (q + 1, 3 * kv - 1),
                         (5, 0), (2 * q + 1, kv + 3),
@@ -137,7 +137,16 @@ class SM90A:
                     yield small(head_dim=head_dim, heads_q=heads_q, heads_kv=heads_kv,
                                 seq_q=seq_q, seq_kv=seq_kv)
                 yield small(head_dim=head_dim, heads_q=heads_q, heads_kv=heads_kv, seq_q=seq_q,
-                            seq_kv=300, mask="causal", persistent="static")
+                            seq_kv=300, mask="causal")
+        yield small(head_dim=192, heads_q=6, seq_q=200, seq_kv=300, mask="causal",
+                    persistent="static")
+        yield small(head_dim=64, heads_q=5, seq_q=200, seq_kv=300, mask="causal", pingpong=True)
+
+    def sections(self):
+        """Heads whose K and V fit the L2 cache by ones and by twos, of five; groups stay together."""
+        for heads_q, seq_kv in ((10, 50000), (5, 80000)):
+            yield small(head_dim=64, heads_q=heads_q, heads_kv=5, seq_q=400, seq_kv=seq_kv,
+                        mask="window", window="64,0")
 
     def odd(self):
         """Head dims that fill no box, unequal ones, types of results, schedules without overlap."""

@@ -30,6 +30,13 @@ namespace {
 /// to
 ///   forall (cta) in (n = num_ctas(tiles)) { for tiles of cta { ids of tile; body } }
 class Persister {
+  /// Sets of heads whose keys and values fit the cache together: `last` + 1 of them, the first
+  /// `larger` of which have one group of heads more than the others, which have `groups` (i32).
+  struct Sections {
+    int64_t group = 1; ///< Query heads of a key/value head.
+    Value groups, larger, last;
+  };
+
 public:
   explicit Persister(scf::ForallOp forall) : forall(forall), loc(forall.getLoc()), b(forall) {}
   void run(bool longestFirst);
@@ -50,14 +57,15 @@ private:
 
   scf::ForOp inOrder(Value cta, Value tiles, Value ctas);
   scf::ForOp alternating(Value cta, Value tiles, Value ctas);
-  Value headsOfSection();
+  void makeSections();
   void bindInOrder(Value tile);
-  void bindBySections(Value tile, Value headsOfSection);
+  void bindBySections(Value tile);
 
   scf::ForallOp forall;
   Location loc;
   OpBuilder b;
   SmallVector<Value> bounds;
+  Sections sections;
   /// In the body of the loop over the CTA's tiles: the tile's number (i32).
   Value tile;
 };
@@ -105,8 +113,8 @@ void Persister::bindInOrder(Value tile) {
   bind(0, tile);
 }
 
-/// Query heads whose keys and values fit the cache together (i32), all that share them.
-Value Persister::headsOfSection() {
+/// How the heads are shared out among sections. Heads that share keys and values stay together.
+void Persister::makeSections() {
   LoadTileOp loadK, loadV;
   Value q;
   forall.walk([&](TileMmaOp mma) {
@@ -114,33 +122,60 @@ Value Persister::headsOfSection() {
     if (auto loadQ = mma.getA().getDefiningOp<LoadTileOp>())
       q = loadQ.getSource();
   });
-  if (!loadK || !loadV || !q)
-    return constant(1);
-  auto typeOf = [](Value tensor) { return cast<MemRefType>(tensor.getType()); };
-  MemRefType k = typeOf(loadK.getSource()), v = typeOf(loadV.getSource());
-  int64_t rowBytes = (k.getShape().back() + v.getShape().back()) * k.getElementTypeBitWidth() / 8;
-  int64_t headsQ = typeOf(q).getDimSize(2), headsKV = k.getDimSize(2);
-  bool grouped = !ShapedType::isDynamic(headsQ) && !ShapedType::isDynamic(headsKV);
   Value one = constant(1);
-  Value keys = narrow(memref::DimOp::create(b, loc, loadK.getSource(), 1));
-  Value heads =
-      make<arith::DivUIOp>(constant(kSectionBytes / rowBytes), make<arith::MaxSIOp>(keys, one));
-  return make<arith::MulIOp>(make<arith::MaxSIOp>(heads, one),
-                             constant(grouped ? headsQ / headsKV : 1));
+  Value most = one;
+  if (loadK && loadV && q) {
+    auto typeOf = [](Value tensor) { return cast<MemRefType>(tensor.getType()); };
+    MemRefType k = typeOf(loadK.getSource()), v = typeOf(loadV.getSource());
+    int64_t rowBytes = (k.getShape().back() + v.getShape().back()) * k.getElementTypeBitWidth() / 8;
+    int64_t headsQ = typeOf(q).getDimSize(2), headsKV = k.getDimSize(2);
+    if (!ShapedType::isDynamic(headsQ) && !ShapedType::isDynamic(headsKV))
+      sections.group = headsQ / headsKV;
+    Value keys = narrow(memref::DimOp::create(b, loc, loadK.getSource(), 1));
+    most = make<arith::MaxSIOp>(
+        make<arith::DivUIOp>(constant(kSectionBytes / rowBytes), make<arith::MaxSIOp>(keys, one)),
+        one);
+  }
+  Value heads = make<arith::MulIOp>(narrow(bounds[0]), narrow(bounds[1]));
+  Value groups = make<arith::DivUIOp>(heads, constant(sections.group));
+  Value count = make<arith::MaxSIOp>(make<arith::CeilDivUIOp>(groups, most), one);
+  std::tie(sections.groups, sections.larger) = divide(groups, count);
+  sections.last = make<arith::SubIOp>(count, one);
 }
 
-/// The heads of a section take turns, the place of the Q tile runs slowest in it.
-void Persister::bindBySections(Value tile, Value headsOfSection) {
+/// The heads of a section take turns, the place of the Q tile runs slowest in it. Sections run to
+/// their short and to their long tiles in turn, the last one to its short ones: where lengths
+/// jumped at the start of a section, the CTAs that count from that end would always get the longer
+/// tiles.
+void Persister::bindBySections(Value tile) {
   Value heads = narrow(bounds[1]), rows = narrow(bounds[2]);
-  Value allHeads = make<arith::MulIOp>(narrow(bounds[0]), heads);
-  auto [section, inSection] = divide(tile, make<arith::MulIOp>(headsOfSection, rows));
-  Value firstHead = make<arith::MulIOp>(section, headsOfSection);
-  Value headsHere = make<arith::MinSIOp>(headsOfSection, make<arith::SubIOp>(allHeads, firstHead));
-  auto [row, inRow] = divide(inSection, headsHere);
+  Value one = constant(1), zero = constant(0);
+  auto choose = [&](Value condition, Value x, Value y) -> Value {
+    return arith::SelectOp::create(b, loc, condition, x, y);
+  };
+  // The first sections have one group more.
+  Value tilesOfGroup = make<arith::MulIOp>(rows, constant(sections.group));
+  Value more = make<arith::AddIOp>(sections.groups, one);
+  Value split = make<arith::MulIOp>(sections.larger, more);
+  Value group = make<arith::DivUIOp>(tile, tilesOfGroup);
+  Value isLarger = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, group, split);
+  Value groupsHere = choose(isLarger, more, sections.groups);
+  Value start = choose(isLarger, zero, split);
+  Value number = make<arith::DivUIOp>(make<arith::SubIOp>(group, start), groupsHere);
+  Value firstGroup = make<arith::AddIOp>(start, make<arith::MulIOp>(number, groupsHere));
+  Value section = make<arith::AddIOp>(choose(isLarger, zero, sections.larger), number);
+
+  Value inSection = make<arith::SubIOp>(tile, make<arith::MulIOp>(firstGroup, tilesOfGroup));
+  auto [place, inRow] =
+      divide(inSection, make<arith::MulIOp>(groupsHere, constant(sections.group)));
+  Value odd = make<arith::AndIOp>(make<arith::SubIOp>(sections.last, section), one);
+  Value backwards = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, odd, zero);
+  Value lastRow = make<arith::SubIOp>(rows, one);
+  Value firstHead = make<arith::MulIOp>(firstGroup, constant(sections.group));
   auto [batch, head] = divide(make<arith::AddIOp>(firstHead, inRow), heads);
   bind(0, batch);
   bind(1, head);
-  bind(2, row);
+  bind(2, choose(backwards, make<arith::SubIOp>(lastRow, place), place));
 }
 
 void Persister::run(bool longestFirst) {
@@ -151,7 +186,8 @@ void Persister::run(bool longestFirst) {
   for (Value bound : ArrayRef(bounds).drop_front())
     tiles = arith::MulIOp::create(b, loc, tiles, bound);
   Value ctas = NumCtasOp::create(b, loc, tiles);
-  Value section = longestFirst ? headsOfSection() : Value();
+  if (longestFirst)
+    makeSections();
   auto grid =
       scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{ctas}, ValueRange{}, std::nullopt);
   grid->setDiscardableAttrs(forall->getDiscardableAttrDictionary());
@@ -159,7 +195,7 @@ void Persister::run(bool longestFirst) {
   Value cta = grid.getInductionVar(0);
   scf::ForOp loop = longestFirst ? alternating(cta, tiles, ctas) : inOrder(cta, tiles, ctas);
   if (longestFirst)
-    bindBySections(tile, section);
+    bindBySections(tile);
   else
     bindInOrder(tile);
   forall.getTerminator()->erase();

@@ -114,8 +114,9 @@ def AttnPersist : Pass<"attn-persist", "::mlir::func::FuncOp"> {
   let description = [{
     For `persistent = static`: the grid has as many CTAs as the device runs at once, and each
     takes every n-th tile. With `order = longest_first` it counts from the front and from the back
-    of every n tiles in turn, and tiles are sorted by length among heads whose K and V fit the L2
-    cache together: work is even without the CTAs asking each other.
+    of every n tiles in turn, and tiles are sorted by length in sections of heads whose K and V fit
+    the L2 cache together, every other section backwards: work is even without the CTAs asking each
+    other.
 
     ```mlir
     scf.forall (%b, %h, %i) in (%nb, %nh, %ni) { ... }
