@@ -109,6 +109,15 @@ def time_interleaved(graphs, calls, rounds, seed):
     return samples
 
 
+def cublas_ceiling(dtype, device):
+    """TFLOP/s of a large product of matrices: what the tensor cores give under the same power."""
+    n = 8192
+    a, b = (torch.randn(n, n, device=f"cuda:{device}", dtype=DTYPES[dtype]) for _ in range(2))
+    graph = capture([lambda: torch.matmul(a, b)] * 4)
+    times = time_interleaved({"matmul": graph}, 4, rounds=20, seed=0)["matmul"]
+    return 2 * n**3 / statistics.median(times) * 1e-6
+
+
 def percentile(samples, fraction):
     ordered = sorted(samples)
     return ordered[min(len(ordered) - 1, math.ceil(fraction * len(ordered)) - 1)]
@@ -285,6 +294,9 @@ def main():
         "benchmark": "forward",
         "command": sys.argv[1:],
         "manifest": environment.manifest(arguments.device, arguments.attnc),
+        "cublas_tflops": {
+            dtype: cublas_ceiling(dtype, arguments.device) for dtype in arguments.dtype
+        },
         "results": [],
     }
     gpu = report["manifest"]["gpu"].lower().replace(" ", "-")
