@@ -7,6 +7,9 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/TypeSwitch.h>
+
 using namespace mlir;
 using namespace attn;
 
@@ -15,51 +18,136 @@ namespace attn {
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
-/// The op of type OpTy on the same pipe (and iteration, where it has one) nearest before
-/// or after `op` among the ops of `block`.
-template <typename OpTy> static OpTy findNeighbour(Operation *from, Value pipe, bool forward) {
-  for (Operation *op = from; op; op = forward ? op->getNextNode() : op->getPrevNode())
-    if (auto candidate = dyn_cast<OpTy>(op))
-      if (candidate.getPipe() == pipe)
-        return candidate;
-  return {};
+//===----------------------------------------------------------------------===//
+// Fills: acquire, copy, commit
+//===----------------------------------------------------------------------===//
+
+/// A stage of a pipe between its acquire and its commit.
+struct Fill {
+  PipeAcquireOp acquire;
+  CopyTileOp copy; ///< The last one; null while there is none.
+};
+
+static InFlightDiagnostic expectCommit(Fill fill) {
+  Operation *culprit = fill.copy ? fill.copy.getOperation() : fill.acquire.getOperation();
+  return culprit->emitOpError() << "expected attn.pipe_commit of its pipe after it";
 }
 
-/// A copy may sit in a conditional of its own; the protocol is then that of the op around it.
-static Operation *protocolPoint(CopyTileOp copy) {
-  Operation *point = copy;
-  while (!findNeighbour<PipeAcquireOp>(point->getPrevNode(), copy.getPipe(), false)) {
-    auto ifOp = dyn_cast<scf::IfOp>(point->getParentOp());
-    if (!ifOp)
-      break;
-    point = ifOp;
+static LogicalResult verifyCopy(CopyTileOp copy, llvm::MapVector<Value, Fill> &fills) {
+  auto fill = fills.find(copy.getPipe());
+  if (fill != fills.end() && fill->second.acquire.getIteration() == copy.getIteration()) {
+    fill->second.copy = copy;
+    return success();
   }
-  return point;
+  InFlightDiagnostic diag = copy.emitOpError()
+                            << "expected attn.pipe_acquire of the same iteration before it";
+  if (fill != fills.end())
+    diag.attachNote(fill->second.acquire.getLoc()) << "the nearest acquire is of another iteration";
+  return diag;
 }
 
-static LogicalResult verifyCopy(CopyTileOp copy) {
-  Operation *point = protocolPoint(copy);
-  auto acquire = findNeighbour<PipeAcquireOp>(point->getPrevNode(), copy.getPipe(), false);
-  if (!acquire || acquire.getIteration() != copy.getIteration()) {
-    InFlightDiagnostic diag = copy.emitOpError()
-                              << "expected attn.pipe_acquire of the same iteration before it";
-    if (acquire)
-      diag.attachNote(acquire.getLoc()) << "the nearest acquire is of another iteration";
-    return diag;
+/// Every fill begins and ends in one block. A copy may sit in a conditional of its own: those that
+/// the conditional's blocks have no acquire for are left to the block around it, as `unclaimed`.
+static LogicalResult verifyFills(Block &block, SmallVectorImpl<CopyTileOp> &unclaimed) {
+  llvm::MapVector<Value, Fill> fills;
+  bool isConditional = isa<scf::IfOp>(block.getParentOp());
+  for (Operation &op : block) {
+    SmallVector<CopyTileOp> copies;
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        if (failed(verifyFills(inner, copies)))
+          return failure();
+    if (auto copy = dyn_cast<CopyTileOp>(op))
+      copies.push_back(copy);
+    for (CopyTileOp copy : copies) {
+      if (isConditional && !fills.contains(copy.getPipe()))
+        unclaimed.push_back(copy);
+      else if (failed(verifyCopy(copy, fills)))
+        return failure();
+    }
+    if (auto acquire = dyn_cast<PipeAcquireOp>(op)) {
+      auto [fill, isNew] = fills.insert({acquire.getPipe(), {acquire, {}}});
+      if (!isNew) {
+        expectCommit(fill->second).attachNote(acquire.getLoc()) << "the next acquire is here";
+        return failure();
+      }
+    } else if (auto commit = dyn_cast<PipeCommitOp>(op)) {
+      auto fill = fills.find(commit.getPipe());
+      if (fill == fills.end() || !fill->second.copy)
+        return commit.emitOpError() << "expected attn.pipe_acquire and attn.copy_tile of its pipe "
+                                       "before it";
+      fills.erase(fill);
+    }
   }
-  if (!findNeighbour<PipeCommitOp>(point->getNextNode(), copy.getPipe(), true))
-    return copy.emitOpError() << "expected attn.pipe_commit of its pipe after it";
+  if (!fills.empty())
+    return expectCommit(fills.front().second);
   return success();
 }
 
-/// The buffer is still being read when a wait has no release.
-static LogicalResult verifyWait(PipeWaitOp wait) {
-  for (Operation *user : wait.getPipe().getUsers())
-    if (auto release = dyn_cast<PipeReleaseOp>(user))
-      if (release.getIteration() == wait.getIteration())
-        return success();
-  return wait.emitOpError() << "expected attn.pipe_release of the same iteration after the last "
-                               "use of its tile";
+//===----------------------------------------------------------------------===//
+// Reads: wait, release
+//===----------------------------------------------------------------------===//
+
+/// A tile that a wait gave, until the release of its stage.
+struct Read {
+  Operation *wait;
+  Value pipe, iteration, tile;
+};
+
+static std::optional<Read> readOf(Operation *op) {
+  if (auto wait = dyn_cast<PipeWaitOp>(op))
+    return Read{op, wait.getPipe(), wait.getIteration(), wait.getTile()};
+  if (auto tile = dyn_cast<PipeTileOp>(op))
+    return Read{op, tile.getPipe(), tile.getIteration(), tile.getResult()};
+  return std::nullopt;
+}
+
+/// attn-trim-pipes leaves out the releases of a pipe between roles of which no fill waits.
+static bool needsRelease(Value pipe) {
+  auto create = pipe.getDefiningOp<PipeCreateOp>();
+  if (!create || !create.getReaders())
+    return true;
+  return llvm::any_of(pipe.getUsers(), [](Operation *user) {
+    auto acquire = dyn_cast<PipeAcquireOp>(user);
+    return isa<PipeReleaseOp>(user) || (acquire && !acquire.getSynced());
+  });
+}
+
+static LogicalResult verifyLastUse(const Read &read, PipeReleaseOp release) {
+  for (Operation *user : read.tile.getUsers()) {
+    Operation *use = release->getBlock()->findAncestorOpInBlock(*user);
+    if (use && release->isBeforeInBlock(use)) {
+      InFlightDiagnostic diag = user->emitOpError()
+                                << "expected no use of a tile of a pipe after its release";
+      diag.attachNote(release.getLoc()) << "released here";
+      return diag;
+    }
+  }
+  return success();
+}
+
+/// The stage of every tile is released in the block that waited for it, after the last use.
+static LogicalResult verifyReads(Block &block) {
+  SmallVector<Read> reads;
+  for (Operation &op : block) {
+    if (std::optional<Read> read = readOf(&op); read && needsRelease(read->pipe))
+      reads.push_back(*read);
+    auto release = dyn_cast<PipeReleaseOp>(op);
+    if (!release)
+      continue;
+    auto *read = llvm::find_if(reads, [&](const Read &candidate) {
+      return candidate.pipe == release.getPipe() && candidate.iteration == release.getIteration();
+    });
+    if (read == reads.end())
+      return release.emitOpError() << "expected attn.pipe_wait of the same iteration before it";
+    if (failed(verifyLastUse(*read, release)))
+      return failure();
+    reads.erase(read);
+  }
+  if (!reads.empty())
+    return reads.front().wait->emitOpError()
+           << "expected attn.pipe_release of the same iteration after the last use of its tile";
+  return success();
 }
 
 static LogicalResult verifyPipe(PipeCreateOp create) {
@@ -74,19 +162,88 @@ static LogicalResult verifyPipe(PipeCreateOp create) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+/// Who takes the turn passes it on, in the same block.
+static LogicalResult verifyTurns(Block &block) {
+  TurnWaitOp taken;
+  auto expectPass = [&] {
+    return taken.emitOpError() << "expected attn.turn_pass after it, before the next wait";
+  };
+  for (Operation &op : block) {
+    if (auto wait = dyn_cast<TurnWaitOp>(op)) {
+      if (taken)
+        return expectPass();
+      taken = wait;
+    } else if (auto pass = dyn_cast<TurnPassOp>(op)) {
+      if (!taken)
+        return pass.emitOpError() << "expected attn.turn_wait before it";
+      if (pass.getTurns() != taken.getTurns())
+        return pass.emitOpError() << "expected the " << taken.getTurns()
+                                  << " turns of the wait before it, got " << pass.getTurns();
+      taken = {};
+    }
+  }
+  if (taken)
+    return expectPass();
+  return success();
+}
+
+/// Turns are taken between attn.turns_begin and attn.turns_end, which stand in one block.
+static LogicalResult verifyTurnsRange(Operation *op, uint64_t turns) {
+  for (Block *block = op->getBlock(); block; block = block->getParentOp()->getBlock()) {
+    Operation *point = block->findAncestorOpInBlock(*op);
+    for (auto begin : block->getOps<TurnsBeginOp>())
+      if (begin.getTurns() == turns && begin->isBeforeInBlock(point))
+        return success();
+  }
+  return op->emitOpError() << "expected attn.turns_begin of as many turns before it";
+}
+
+static LogicalResult verifyTurnsBegin(TurnsBeginOp begin) {
+  for (Operation *op = begin->getNextNode(); op; op = op->getNextNode())
+    if (auto end = dyn_cast<TurnsEndOp>(op); end && end.getTurns() == begin.getTurns())
+      return success();
+  return begin.emitOpError() << "expected attn.turns_end of as many turns after it, in its block";
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyBlock(Block &block) {
+  return success(succeeded(verifyReads(block)) && succeeded(verifyTurns(block)));
+}
+
+static LogicalResult verifyOp(Operation *op) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (failed(verifyBlock(block)))
+        return failure();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<PipeCreateOp>(verifyPipe)
+      .Case<TurnsBeginOp>(verifyTurnsBegin)
+      .Case<TurnWaitOp, TurnPassOp, TurnsEndOp>(
+          [](auto turn) { return verifyTurnsRange(turn, turn.getTurns()); })
+      .Default(success());
+}
+
 namespace {
 
 struct VerifyPipes : attn::impl::AttnVerifyPipesBase<VerifyPipes> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    auto result = getOperation().walk([](Operation *op) -> WalkResult {
-      if (auto copy = dyn_cast<CopyTileOp>(op))
-        return verifyCopy(copy);
-      if (auto wait = dyn_cast<PipeWaitOp>(op))
-        return verifyWait(wait);
-      if (auto create = dyn_cast<PipeCreateOp>(op))
-        return verifyPipe(create);
-      return WalkResult::advance();
+    func::FuncOp func = getOperation();
+    if (func.isExternal())
+      return;
+    SmallVector<CopyTileOp> unclaimed;
+    for (Block &block : func.getBody())
+      if (failed(verifyFills(block, unclaimed)))
+        return signalPassFailure();
+    auto result = func.walk<WalkOrder::PreOrder>([](Operation *op) {
+      return failed(verifyOp(op)) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

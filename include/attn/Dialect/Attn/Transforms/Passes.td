@@ -249,9 +249,12 @@ def AttnAssignTensorMaps : Pass<"attn-assign-tensor-maps", "::mlir::func::FuncOp
 def AttnVerifyPipes : Pass<"attn-verify-pipes", "::mlir::func::FuncOp"> {
   let summary = "check that pipes are used as their protocol says";
   let description = [{
-    Every copy into a pipe lies between an acquire and a commit of the same pipe and
-    iteration; every pipe that is filled is waited for; every wait is followed by a
-    release; no pipe is used outside the CTA loop that created it.
+    In every block, each fill of a pipe is an acquire, a copy of the same iteration (in a
+    conditional of its own, maybe) and a commit, before the next acquire; each wait has a release
+    of its iteration after the last use of its tile; each wait for the turn is followed by its
+    pass. Every pipe that is filled is waited for, and turns are taken between their begin and
+    their end. Pipes between roles need no releases where no fill waits for one
+    (`attn-trim-pipes`).
   }];
 }
 
