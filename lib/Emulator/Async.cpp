@@ -41,6 +41,11 @@ void AsyncOp::complete(Component component, uint32_t epoch) {
   for (const Flight &flight : flights)
     flight.memory->complete(flight.record, component, epoch);
   flights.clear();
+  completed = true;
+}
+
+void AsyncOp::report(ReportKind kind, const llvm::Twine &message) const {
+  issuer.reportAt(site, kind, message);
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,15 +112,13 @@ std::vector<AsyncOpPtr> AsyncGroups::take(size_t pending) {
   return ops;
 }
 
-std::vector<AsyncOpPtr> AsyncGroups::takeAll() {
-  commit();
-  return take(0);
-}
-
-std::vector<AsyncOpPtr> AsyncGroups::all() const {
+std::vector<AsyncOpPtr> AsyncGroups::unfinished() {
   std::vector<AsyncOpPtr> ops;
-  for (const std::vector<AsyncOpPtr> &group : groups)
+  auto visit = [&](std::vector<AsyncOpPtr> &group) {
+    std::erase_if(group, [](const AsyncOpPtr &op) { return op->isComplete(); });
     ops.insert(ops.end(), group.begin(), group.end());
-  ops.insert(ops.end(), open.begin(), open.end());
+  };
+  llvm::for_each(groups, visit);
+  visit(open);
   return ops;
 }

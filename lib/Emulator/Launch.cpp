@@ -162,6 +162,8 @@ void Launch::execute(Thread &thread, const Site &site, const std::byte *args, st
     group.collectives.arrive(
         thread, thread.index() % kWarpgroupThreads, members, args, results,
         [&](llvm::ArrayRef<Lane> lanes) { instruction.execute(group, site, lanes); });
+    if (!stopped())
+      instruction.finish(thread);
     break;
   }
   }
@@ -171,10 +173,9 @@ void Launch::execute(Thread &thread, const Site &site, const std::byte *args, st
     thread.suspend();
 }
 
-void Launch::access(Thread &thread, const Site &site, AccessKind kind, const void *address,
-                    size_t bytes, size_t alignment, const std::byte *value) {
+void Launch::access(Thread &thread, const Site &site, llvm::function_ref<void()> check) {
   step(thread, site);
-  thread.access(kind, address, bytes, alignment, value);
+  check();
   if (options.listener)
     options.listener->executed(thread, site);
   if (stopped())

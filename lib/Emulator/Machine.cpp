@@ -56,11 +56,6 @@ Accessor Thread::accessor(Proxy proxy) {
 bool Thread::access(AccessKind kind, const void *address, size_t bytes, size_t alignment,
                     const std::byte *value) {
   if (SharedMemory *memory = cluster().memoryAt(address)) {
-    if (const Mbarrier *barrier = cluster().mbarriers.overlapping(address, bytes)) {
-      report(ReportKind::BarrierMisuse, "an ordinary access to the mbarrier at shared offset " +
-                                            Twine(memory->offsetOf(barrier->address)));
-      return false;
-    }
     Accessor storing = accessor();
     storing.value = value;
     return memory->access(storing, kind, address, bytes, alignment);
@@ -101,6 +96,15 @@ SharedMemory *Thread::sharedAt(const void *address) {
   return memory;
 }
 
+SharedMemory *Thread::ownSharedAt(const void *address) {
+  SharedMemory *memory = sharedAt(address);
+  if (!memory || memory == &cta().memory)
+    return memory;
+  report(ReportKind::BadOperand, "expected an address in the shared memory of its own CTA, got one "
+                                 "in that of another");
+  return nullptr;
+}
+
 void Thread::complete(ArrayRef<AsyncOpPtr> ops) {
   for (const AsyncOpPtr &op : ops) {
     op->complete(self, epoch());
@@ -109,9 +113,8 @@ void Thread::complete(ArrayRef<AsyncOpPtr> ops) {
   }
 }
 
-void Thread::report(ReportKind kind, const Twine &message) {
-  launch().stop(
-      {kind, (toString(kind) + ": " + site().text() + ", " + text() + ": " + message).str()});
+void Thread::reportAt(const Site &at, ReportKind kind, const Twine &message) {
+  launch().stop({kind, (toString(kind) + ": " + at.text() + ", " + text() + ": " + message).str()});
 }
 
 void Thread::block(llvm::function_ref<bool()> isReady, llvm::function_ref<std::string()> what) {
@@ -136,16 +139,8 @@ void Thread::suspend() {
   while (launch().stopped());
 }
 
-static std::string ctaText(const Cta &cta) {
-  Dim3 id = cta.blockIdx;
-  std::string text = "CTA " + std::to_string(id.x);
-  if (id.y != 0 || id.z != 0)
-    text += "," + std::to_string(id.y) + "," + std::to_string(id.z);
-  return text;
-}
-
 std::string Thread::text() const {
-  return ctaText(*block_) + ", warp " + std::to_string(number / kLanes) + ", lane " +
+  return block_->text() + ", warp " + std::to_string(number / kLanes) + ", lane " +
          std::to_string(lane()) + " (thread " + std::to_string(number) + ")";
 }
 
@@ -223,7 +218,7 @@ void Warpgroup::complete(ArrayRef<AsyncOpPtr> ops) {
 
 Cta::Cta(Cluster &cluster, Dim3 blockIdx, unsigned rank, std::byte *window, size_t sharedBytes,
          unsigned numThreads)
-    : cluster(cluster), blockIdx(blockIdx), rank(rank), memory(window, sharedBytes) {
+    : cluster(cluster), blockIdx(blockIdx), rank(rank), memory(*this, window, sharedBytes) {
   threads.reserve(numThreads);
   for (unsigned i = 0; i != numThreads; ++i)
     threads.emplace_back(*this, i, cluster.newComponent());
@@ -237,6 +232,13 @@ Cta::Cta(Cluster &cluster, Dim3 blockIdx, unsigned rank, std::byte *window, size
     barriers.emplace_back(id);
 }
 
+std::string Cta::text() const {
+  std::string text = "CTA " + std::to_string(blockIdx.x);
+  if (blockIdx.y != 0 || blockIdx.z != 0)
+    text += "," + std::to_string(blockIdx.y) + "," + std::to_string(blockIdx.z);
+  return text;
+}
+
 Cluster::Cluster(Launch &launch, std::byte *region)
     : launch(launch), region(region), mbarriers(*this) {}
 
@@ -248,10 +250,12 @@ SharedMemory *Cluster::memoryAt(const void *address) {
   return &ctas[rank]->memory;
 }
 
-std::string Cluster::threadText(Component component) const {
-  for (const std::unique_ptr<Cta> &cta : ctas)
-    for (const Thread &thread : cta->threads)
-      if (thread.component() == component)
-        return thread.text();
-  return "another thread";
+Thread &Cluster::threadOf(Component component) {
+  for (const std::unique_ptr<Cta> &cta : ctas) {
+    // A CTA's threads are numbered one after the other.
+    Component first = cta->threads.front().component();
+    if (component >= first && component - first < cta->threads.size())
+      return cta->threads[component - first];
+  }
+  llvm_unreachable("not the component of a thread");
 }

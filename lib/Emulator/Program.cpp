@@ -9,6 +9,7 @@
 
 #include "Semantics/Numbers.h"
 #include "attn/Conversion/NVVMToEmulator/NVVMToEmulator.h"
+#include "attn/Target/ChipRequirements.h"
 
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
@@ -24,6 +25,7 @@ using namespace attn;
 using namespace attn::emu;
 
 struct Program::State {
+  const TargetInfo *target = nullptr;
   EmulatorTables tables;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   llvm::StringMap<ThreadFunction> entries;
@@ -52,8 +54,11 @@ static void callAccess(ThreadHeader *header, uint32_t number, const void *addres
   Thread &thread = threadOf(header);
   const Site &site = siteOf(thread, number);
   const auto &access = static_cast<const MemoryAccess &>(*site.instruction);
-  thread.launch().access(thread, site, access.kind, address, access.bytes, access.alignment,
-                         access.kind == AccessKind::Write ? value : nullptr);
+  thread.launch().access(thread, site, [&] {
+    if (!access.isOwnShared || thread.ownSharedAt(address))
+      thread.access(access.kind, address, access.bytes, access.alignment,
+                    access.kind == AccessKind::Write ? value : nullptr);
+  });
 }
 
 static void callStep(ThreadHeader *header, uint32_t site) {
@@ -133,12 +138,15 @@ static tl::unexpected<rt::Error> internal(llvm::Error error) {
   return rt::fail(rt::ErrorCode::Internal, llvm::toString(std::move(error)));
 }
 
-rt::Expected<std::unique_ptr<Program>> Program::create(ModuleOp module) {
+rt::Expected<std::unique_ptr<Program>> Program::create(ModuleOp module, const TargetInfo &target) {
+  if (failed(verifyChip(module, target.name)))
+    return rt::fail(rt::ErrorCode::BadInput, "the program has ops that " + target.name + " lacks");
   OwningOpRef<ModuleOp> copy = module.clone();
   FailureOr<EmulatorTables> tables = convertNVVMToEmulator(*copy);
   if (failed(tables))
     return rt::fail(rt::ErrorCode::BadInput, "the program has ops that the emulator cannot run");
   auto state = std::make_unique<State>();
+  state->target = &target;
   state->tables = std::move(*tables);
   auto jit = compile(*copy);
   if (!jit)
@@ -159,23 +167,13 @@ rt::Expected<std::unique_ptr<Program>> Program::create(ModuleOp module) {
   return std::unique_ptr<Program>(new Program(std::move(state)));
 }
 
-std::vector<std::string> Program::kernels() const {
-  std::vector<std::string> names;
-  for (const EmulatedKernel &kernel : state->tables.kernels)
-    names.push_back(kernel.name);
-  return names;
-}
-
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Most shared memory and threads of a CTA, on any GPU.
-static constexpr size_t kMaxSharedBytes = 227 << 10;
-static constexpr uint64_t kMaxThreads = 1024;
-
-static rt::Status check(const Program::Request &request, const EmulatedKernel &kernel,
-                        size_t sharedBytes, std::optional<uint64_t> onlyCta) {
+static rt::Status check(const TargetInfo &target, const Program::Request &request,
+                        const EmulatedKernel &kernel, size_t sharedBytes,
+                        std::optional<uint64_t> onlyCta) {
   auto refuse = [&](const llvm::Twine &message) {
     return rt::fail(rt::ErrorCode::BadInput, ("kernel '" + kernel.name + "': " + message).str());
   };
@@ -183,16 +181,17 @@ static rt::Status check(const Program::Request &request, const EmulatedKernel &k
     return refuse("expected " + llvm::Twine(kernel.parameters.size()) + " parameters, got " +
                   llvm::Twine(request.numParameters));
   uint64_t threads = request.block.count();
-  if (threads == 0 || threads > kMaxThreads)
-    return refuse("expected 1 to " + llvm::Twine(kMaxThreads) + " threads a CTA, got " +
-                  llvm::Twine(threads));
+  if (threads == 0 || threads > static_cast<uint64_t>(target.maxThreadsPerCta))
+    return refuse("expected 1 to " + llvm::Twine(target.maxThreadsPerCta) + " threads a CTA on " +
+                  target.name + ", got " + llvm::Twine(threads));
   if (kernel.maxThreads != 0 &&
       (threads > kernel.maxThreads || (kernel.exactThreads && threads != kernel.maxThreads)))
     return refuse(llvm::Twine("expected ") + (kernel.exactThreads ? "" : "at most ") +
                   llvm::Twine(kernel.maxThreads) + " threads a CTA, got " + llvm::Twine(threads));
-  if (sharedBytes > kMaxSharedBytes)
-    return refuse("expected at most " + llvm::Twine(kMaxSharedBytes) +
-                  " bytes of shared memory, got " + llvm::Twine(sharedBytes));
+  if (sharedBytes > static_cast<size_t>(target.sharedBytesPerCta))
+    return refuse("expected at most " + llvm::Twine(target.sharedBytesPerCta) +
+                  " bytes of shared memory a CTA on " + target.name + ", got " +
+                  llvm::Twine(sharedBytes));
   if (request.grid.count() == 0)
     return refuse("expected a grid of at least one CTA");
   if (onlyCta && *onlyCta >= request.grid.count())
@@ -210,6 +209,14 @@ static rt::Status check(const Program::Request &request, const EmulatedKernel &k
   return {};
 }
 
+/// Of a thread, where the assembler gives a CTA its whole share.
+static unsigned registersOf(const TargetInfo &target, const EmulatedKernel &kernel,
+                            uint64_t threads) {
+  // Registers come in units of eight; 255 of a thread's 256 have names.
+  uint64_t ctas = std::max(kernel.minCtas, 1u), most = target.maxRegistersPerThread + 1;
+  return std::min<uint64_t>(most, target.registersPerSM / ctas / threads / 8 * 8);
+}
+
 rt::Status Program::launch(const Request &request, GlobalMemory memory,
                            const LaunchOptions &options) const {
   const EmulatorTables &tables = state->tables;
@@ -219,14 +226,20 @@ rt::Status Program::launch(const Request &request, GlobalMemory memory,
   if (kernel == tables.kernels.end())
     return rt::fail(rt::ErrorCode::BadInput, "the program has no kernel '" + request.kernel + "'");
   size_t sharedBytes = tables.staticSharedBytes + request.dynamicSharedBytes;
-  if (rt::Status status = check(request, *kernel, sharedBytes, options.onlyCta); !status)
+  if (rt::Status status = check(*state->target, request, *kernel, sharedBytes, options.onlyCta);
+      !status)
     return status;
   for (const auto &[name, bytes] : state->globals)
     memory.addBytes(name, bytes.data(), bytes.size());
   for (const auto &[i, parameter] : llvm::enumerate(kernel->parameters))
     if (parameter.byValue)
       memory.addBytes("parameter " + std::to_string(i), request.parameters[i], parameter.bytes);
-  LaunchShape shape{request.grid, request.block, kernel->cluster, sharedBytes, tables.stackBytes};
+  LaunchShape shape{request.grid,
+                    request.block,
+                    kernel->cluster,
+                    sharedBytes,
+                    registersOf(*state->target, *kernel, request.block.count()),
+                    tables.stackBytes};
   Launch launch(tables.sites, shape, options, memory);
   if (std::optional<Report> report =
           launch.run(state->entries.lookup(kernel->name), request.parameters))

@@ -23,6 +23,7 @@ llvm::StringRef attn::emu::toString(ReportKind kind) {
                                                   "barrier misuse",
                                                   "divergent collective",
                                                   "bad operand",
+                                                  "access after the end of a CTA",
                                                   "out of host memory"};
   return names[static_cast<size_t>(kind)];
 }

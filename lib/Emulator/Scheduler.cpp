@@ -11,23 +11,15 @@
 
 using namespace attn::emu;
 
-/// Shared memory goes to another CTA when this one ends.
-static void reportPendingStores(Thread &thread) {
-  if (std::vector<AsyncOpPtr> ops = thread.bulkCopies.all(); !ops.empty())
-    thread.report(ReportKind::InFlight,
-                  "the thread ends, but " + ops.front()->site.text() +
-                      " may still read shared memory; commit and wait for its group");
-}
-
 /// What a fiber runs.
 void Scheduler::runKernel(void *argument) {
   auto &thread = *static_cast<Thread *>(argument);
   thread.launch().function(&thread, thread.launch().parameters);
-  reportPendingStores(thread);
   thread.state = Thread::State::Exited;
   thread.warp().collectives.exited(thread, thread.lane(), kLanes);
   thread.warpgroup().collectives.exited(thread, thread.index() % kWarpgroupThreads,
                                         kWarpgroupThreads);
+  thread.cta().threadExited();
 }
 
 bool Scheduler::start(Thread &thread) {

@@ -12,11 +12,13 @@
 using namespace attn::emu;
 using llvm::Twine;
 
-SharedMemory::SharedMemory(std::byte *window, size_t size)
-    : window(window), cells(size), records(1) {}
+SharedMemory::SharedMemory(Cta &owner, std::byte *window, size_t size)
+    : owner(owner), window(window), cells(size), records(1) {}
 
 static llvm::StringRef toText(AccessKind kind) {
-  static constexpr llvm::StringLiteral names[] = {"read", "write", "atomic access"};
+  static constexpr llvm::StringLiteral names[] = {"read", "write", "atomic access",
+                                                  "initialization of an mbarrier",
+                                                  "invalidation of an mbarrier"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -24,8 +26,24 @@ static llvm::StringRef toText(AccessKind kind) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-bool SharedMemory::checkRange(const Accessor &accessor, AccessKind kind, const void *address,
-                              size_t bytes, size_t alignment) {
+bool SharedMemory::useFromAfar(Thread &thread, const Site &site, Component component,
+                               uint32_t epoch) {
+  if (&thread.cta() == &owner)
+    return true;
+  remote[component] = {epoch, &site, &thread};
+  return isThere(thread);
+}
+
+bool SharedMemory::isThere(Thread &thread) const {
+  if (!owner.hasEnded())
+    return true;
+  thread.report(ReportKind::AfterEnd, owner.text() + " has ended, and with it its shared memory");
+  return false;
+}
+
+/// Whether the bytes are there, and may be accessed like this.
+bool SharedMemory::check(const Accessor &accessor, AccessKind kind, const void *address,
+                         size_t bytes, size_t alignment) {
   auto value = reinterpret_cast<uintptr_t>(address);
   size_t offset = offsetOf(address);
   if (!contains(address) || bytes > size() - offset) {
@@ -48,7 +66,7 @@ bool SharedMemory::checkRange(const Accessor &accessor, AccessKind kind, const v
                                .str());
     return false;
   }
-  return true;
+  return isThere(accessor.thread);
 }
 
 /// Whether the accessor's access comes after `other` as far as it matters.
@@ -66,7 +84,7 @@ void SharedMemory::reportConflict(const Accessor &accessor, AccessKind kind,
                                   const AccessRecord &other, size_t offset) {
   std::string what = (toText(kind) + " of shared offset " + Twine(offset)).str();
   std::string by =
-      " by " + accessor.thread.cluster().threadText(other.thread) + ", " + other.site->text();
+      " by " + accessor.thread.cluster().threadOf(other.thread).text() + ", " + other.site->text();
   if (other.inFlight)
     return accessor.thread.report(ReportKind::InFlight, what +
                                                             (other.kind == AccessKind::Read
@@ -95,13 +113,20 @@ bool SharedMemory::checkCell(const Accessor &accessor, AccessKind kind, Cell cel
                              const std::byte *value) {
   if (cell.write != 0) {
     const AccessRecord &write = records[cell.write];
+    if (write.kind == AccessKind::MakeBarrier && kind != AccessKind::EndBarrier) {
+      accessor.thread.report(ReportKind::BarrierMisuse,
+                             toText(kind) + " at shared offset " + Twine(offset) +
+                                 ", where there is the mbarrier that " + write.site->text() +
+                                 " made; mbarrier.inval ends that one");
+      return false;
+    }
     bool bothAtomic = kind == AccessKind::Atomic && write.kind == AccessKind::Atomic;
     if (write.inFlight || (!bothAtomic && !isOrdered(accessor, kind, write) &&
                            !isSameStore(accessor, write, offset, value))) {
       reportConflict(accessor, kind, write, offset);
       return false;
     }
-  } else if (kind != AccessKind::Write) {
+  } else if (kind == AccessKind::Read || kind == AccessKind::Atomic) {
     accessor.thread.report(ReportKind::Uninitialized, toText(kind) + " of shared offset " +
                                                           Twine(offset) +
                                                           ", which nobody has written");
@@ -127,7 +152,7 @@ bool SharedMemory::checkCell(const Accessor &accessor, AccessKind kind, Cell cel
 
 uint32_t SharedMemory::newRecord(const Accessor &accessor, AccessKind kind, bool inFlight) {
   // A thread that repeats an access in the same epoch needs no new record.
-  uint64_t key = uint64_t(accessor.component) << 34 | uint64_t(accessor.site.index) << 3 |
+  uint64_t key = uint64_t(accessor.component) << 36 | uint64_t(accessor.site.index) << 4 |
                  uint64_t(kind) << 1 | uint64_t(accessor.proxy);
   if (!inFlight) {
     auto it = newest.find(key);
@@ -136,7 +161,7 @@ uint32_t SharedMemory::newRecord(const Accessor &accessor, AccessKind kind, bool
   }
   uint32_t number = records.size();
   records.push_back({accessor.component, accessor.epoch, &accessor.site,
-                     accessor.thread.component(), accessor.proxy, inFlight, kind});
+                     accessor.thread.component(), accessor.proxy, inFlight, inFlight, kind});
   if (!inFlight)
     newest[key] = number;
   return number;
@@ -189,14 +214,15 @@ bool SharedMemory::touch(const Accessor &accessor, AccessKind kind, size_t offse
 
 bool SharedMemory::access(const Accessor &accessor, AccessKind kind, const void *address,
                           size_t bytes, size_t alignment) {
-  return checkRange(accessor, kind, address, bytes, alignment) &&
+  return check(accessor, kind, address, bytes, alignment) &&
+         useFromAfar(accessor.thread, accessor.site, accessor.component, accessor.epoch) &&
          touch(accessor, kind, offsetOf(address), bytes,
                newRecord(accessor, kind, /*inFlight=*/false));
 }
 
 uint32_t SharedMemory::begin(const Accessor &accessor, AccessKind kind, const void *address,
                              size_t bytes, size_t alignment, uint32_t record) {
-  if (!checkRange(accessor, kind, address, bytes, alignment))
+  if (!check(accessor, kind, address, bytes, alignment))
     return kNoRecord;
   if (record == kNoRecord)
     record = newRecord(accessor, kind, /*inFlight=*/true);
@@ -208,4 +234,12 @@ void SharedMemory::complete(uint32_t number, Component component, uint32_t epoch
   record.inFlight = false;
   record.component = component;
   record.epoch = epoch;
+}
+
+const AccessRecord *
+SharedMemory::findUnawaited(llvm::function_ref<bool(Component, uint32_t)> isKnown) const {
+  auto it = llvm::find_if(records, [&](const AccessRecord &record) {
+    return record.wasInFlight && (record.inFlight || !isKnown(record.component, record.epoch));
+  });
+  return it == records.end() ? nullptr : &*it;
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChipRequirements.h"
+#include "attn/Target/ChipRequirements.h"
 
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 #include <mlir/Dialect/LLVMIR/NVVMRequiresSMTraits.h>
@@ -22,20 +22,23 @@ static std::string chipName(const NVVM::NVVMCheckSMVersion &version) {
          (version.archAccelerated ? "a" : "");
 }
 
-LogicalResult attn::verifyChip(ModuleOp module, const PTXOptions &options) {
-  auto chip = NVVM::NVVMCheckSMVersion::getTargetSMVersionFromStr(options.chip);
+LogicalResult attn::verifyChip(ModuleOp module, StringRef chip) {
+  return verifyChip(module, chip, std::numeric_limits<unsigned>::max());
+}
+
+LogicalResult attn::verifyChip(ModuleOp module, StringRef chipText, unsigned ptxVersion) {
+  auto chip = NVVM::NVVMCheckSMVersion::getTargetSMVersionFromStr(chipText);
   WalkResult result = module.walk([&](NVVM::RequiresSMInterface op) {
     const NVVM::NVVMCheckSMVersion required = op.getRequiredMinSMVersion();
     if (!required.isCompatibleWith(chip)) {
       InFlightDiagnostic diagnostic = op->emitOpError() << "needs " << chipName(required);
       if (!required.archAccelerated)
         diagnostic << " or later";
-      diagnostic << ", got " << options.chip;
+      diagnostic << ", got " << chipText;
       return WalkResult::interrupt();
     }
-    if (required.smVersionList.front() >= 90 && options.ptxVersion < kPtxVersionOfSM90) {
-      op->emitOpError() << "needs PTX ISA version " << kPtxVersionOfSM90 << ", got "
-                        << options.ptxVersion;
+    if (required.smVersionList.front() >= 90 && ptxVersion < kPtxVersionOfSM90) {
+      op->emitOpError() << "needs PTX ISA version " << kPtxVersionOfSM90 << ", got " << ptxVersion;
       return WalkResult::interrupt();
     }
     return WalkResult::advance();

@@ -7,8 +7,8 @@
 
 #include "attn/Target/PTXEmitter.h"
 
-#include "ChipRequirements.h"
 #include "attn/Target/AttnNVToLLVMIR.h"
+#include "attn/Target/ChipRequirements.h"
 
 #include <llvm/ADT/StringSet.h>
 #include <llvm/IR/LLVMContext.h>
@@ -123,7 +123,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 FailureOr<std::string> attn::emitPTX(ModuleOp module, const PTXOptions &options) {
-  if (failed(verifyChip(module, options)))
+  if (failed(verifyChip(module, options.chip, options.ptxVersion)))
     return failure();
   initializeNVPTX();
   DialectRegistry registry;

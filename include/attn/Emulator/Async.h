@@ -14,9 +14,11 @@
 #ifndef ATTN_EMULATOR_ASYNC_H
 #define ATTN_EMULATOR_ASYNC_H
 
+#include "attn/Emulator/Report.h"
 #include "attn/Emulator/SharedMemory.h"
 
 #include <llvm/ADT/FunctionExtras.h>
+#include <llvm/ADT/Twine.h>
 
 #include <deque>
 #include <memory>
@@ -45,8 +47,12 @@ public:
   bool hasLanded() const { return landed; }
   /// Ends the flight: the accesses are a component's now. Lands first.
   void complete(Component component, uint32_t epoch);
+  bool isComplete() const { return completed; }
 
-  /// Set before AsyncEngine::issue. Must neither block nor report.
+  /// Stops the launch, in the name of the op and the thread that issued this.
+  void report(ReportKind kind, const llvm::Twine &message) const;
+
+  /// Set before AsyncEngine::issue. Must not block; reports through report().
   llvm::unique_function<void()> move;
 
 private:
@@ -55,7 +61,7 @@ private:
     uint32_t record;
   };
   llvm::SmallVector<Flight, 2> flights;
-  bool landed = false;
+  bool landed = false, completed = false;
 };
 using AsyncOpPtr = std::shared_ptr<AsyncOp>;
 
@@ -102,12 +108,9 @@ public:
   /// Takes out all committed groups but the newest `pending`, oldest first; the caller
   /// completes them (Thread::complete, Warpgroup::complete).
   std::vector<AsyncOpPtr> take(size_t pending);
-  /// The same, and what is not committed yet (cp.async.wait_all).
-  std::vector<AsyncOpPtr> takeAll();
-  /// Committed groups that nobody has waited for.
-  size_t numCommitted() const { return groups.size(); }
-  /// Operations of committed and open groups, oldest first.
-  std::vector<AsyncOpPtr> all() const;
+  /// Operations of committed and open groups that are not complete, oldest first. Forgets the
+  /// others, which an mbarrier has completed.
+  std::vector<AsyncOpPtr> unfinished();
 
 private:
   std::vector<AsyncOpPtr> open;

@@ -105,6 +105,9 @@ public:
   /// Scope Warpgroup: once, when all 128 threads have arrived. Must not block.
   virtual void execute(Warpgroup &group, const Site &site, llvm::ArrayRef<Lane> lanes) const;
 
+  /// Scope Warpgroup: then by each of its threads; may block.
+  virtual void finish(Thread &thread) const {}
+
   /// Scope Warp or Warpgroup: whether the hardware has no such instruction for a warp or warpgroup
   /// that the CTA's end cuts short.
   virtual bool takesWholeUnit() const { return false; }

@@ -31,7 +31,9 @@ struct LaunchOptions {
 struct LaunchShape {
   Dim3 grid, block, cluster;
   size_t sharedBytes = 0; ///< Static and dynamic.
-  size_t stackBytes = 0;  ///< What a thread's compiled code may need.
+  /// Of a thread, before any setmaxnreg: its share of what the CTA gets.
+  unsigned registers = 0;
+  size_t stackBytes = 0; ///< What a thread's compiled code may need.
 };
 
 /// Code of one thread: compiled code takes the thread and the parameters' addresses.
@@ -56,9 +58,8 @@ public:
 
   /// Executes a site for a thread: what compiled code calls.
   void execute(Thread &thread, const Site &site, const std::byte *args, std::byte *results);
-  /// Checks a load, store (of a value) or atomic of compiled code.
-  void access(Thread &thread, const Site &site, AccessKind kind, const void *address, size_t bytes,
-              size_t alignment, const std::byte *value);
+  /// Checks a load, store or atomic of compiled code by `check`.
+  void access(Thread &thread, const Site &site, llvm::function_ref<void()> check);
 
   /// A step without an instruction: a loop's next round.
   void step(Thread &thread, const Site &site);

@@ -10,8 +10,8 @@
 //
 // Addresses: a cluster has one region of 4 GiB, aligned to 4 GiB. The shared memory of the CTA
 // with rank r starts at region + r * 16 MiB + 1024. So the low 32 bits of a host pointer are
-// the shared::cluster address (of 18 bits within a CTA, as matrix descriptors want it), and
-// Cluster::pointer() gets back from them. Pointers to global memory are host pointers.
+// the shared::cluster address (of 18 bits within a CTA, as matrix descriptors want it). Pointers to
+// global memory are host pointers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +72,8 @@ public:
 
   // --- Order ---
   Clocks clocks;
+  /// What relaxed arrivals pass on: the mbarriers that fence.mbarrier_init has fenced.
+  Clocks fencedInits;
   Component component() const { return self; }
   uint32_t epoch() const { return clocks.order[self]; }
   /// After others may have learned what this thread knows: later accesses are a new epoch.
@@ -92,6 +94,8 @@ public:
   /// The shared memory (of this CTA or its cluster) that holds an address; null after a
   /// report.
   SharedMemory *sharedAt(const void *address);
+  /// The same for instructions that reach this CTA's shared memory alone.
+  SharedMemory *ownSharedAt(const void *address);
 
   AsyncGroups copies;     ///< cp.async.
   AsyncGroups bulkCopies; ///< cp.async.bulk groups (stores and reductions).
@@ -102,7 +106,9 @@ public:
   /// Who watches the launch; null for nobody.
   Listener *listener() const;
   /// Stops the launch with a report. The message gets kind, location and thread in front.
-  void report(ReportKind kind, const llvm::Twine &message);
+  void report(ReportKind kind, const llvm::Twine &message) { reportAt(site(), kind, message); }
+  /// The same for what another op of this thread's has begun.
+  void reportAt(const Site &at, ReportKind kind, const llvm::Twine &message);
   /// Lets others run until `ready` holds. `what` says what the thread waits for, for deadlock
   /// reports: "phase 3 of the mbarrier at shared offset 0x40 (1 arrival, 4096 bytes pending)".
   void block(llvm::function_ref<bool()> ready, llvm::function_ref<std::string()> what);
@@ -206,6 +212,8 @@ public:
   std::shared_ptr<ProductTable> products; ///< What its wgmmas computed; see Products.h there.
   /// State of the register rules of wgmma: whether a wgmma.fence came since the last wait.
   bool fenced = false;
+  /// Registers of each thread, once setmaxnreg has said so; 0 before.
+  unsigned registers = 0;
 
   CollectiveUnit collectives;
 
@@ -231,6 +239,18 @@ public:
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;
   std::vector<NamedBarrier> barriers;
+  uint64_t freeRegisters = 0; ///< That warpgroups have given back (setmaxnreg).
+
+  /// A thread has returned; with the last one the CTA has ended (CtaEnd.cpp says what it must not
+  /// leave behind).
+  void threadExited();
+  bool hasEnded() const { return numExited == threads.size(); }
+  /// "CTA 3", or "CTA 3,1,0".
+  std::string text() const;
+
+private:
+  void checkEnd();
+  size_t numExited = 0;
 };
 
 /// CTAs that run together; one without clusters.
@@ -243,13 +263,11 @@ public:
   std::vector<std::unique_ptr<Cta>> ctas;
   MbarrierUnit mbarriers;
 
-  /// The host pointer of a shared::cluster address.
-  std::byte *pointer(uint32_t sharedAddress) const { return region + sharedAddress; }
   /// The shared memory that holds an address; null when none does.
   SharedMemory *memoryAt(const void *address);
   Component newComponent() { return numComponents++; }
-  /// "CTA 3, thread 39" of a thread's component.
-  std::string threadText(Component component) const;
+  /// The thread with a component.
+  Thread &threadOf(Component component);
   /// barrier.cluster.
   ClusterBarrier barrier;
 

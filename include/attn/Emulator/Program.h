@@ -10,6 +10,7 @@
 
 #include "attn/Emulator/Launch.h"
 #include "attn/Runtime/Error.h"
+#include "attn/Target/TargetInfo.h"
 
 #include <mlir/IR/BuiltinOps.h>
 
@@ -19,13 +20,12 @@ namespace attn::emu {
 class Program {
 public:
   /// Compiles a module of llvm, nvvm and attn_nv ops (the output of stage `lower`), which is
-  /// left as it is and not needed afterwards. An op without semantics is an error that MLIR's
-  /// diagnostics tell; the returned one then says just that.
-  static rt::Expected<std::unique_ptr<Program>> create(mlir::ModuleOp module);
+  /// left as it is and not needed afterwards. An op without semantics, or that the target does not
+  /// have, is an error that MLIR's diagnostics tell; the returned one then says just that. `target`
+  /// is one of the table of targets, a GPU.
+  static rt::Expected<std::unique_ptr<Program>> create(mlir::ModuleOp module,
+                                                       const TargetInfo &target);
   ~Program();
-
-  /// Names of the kernels, in the order of the module.
-  std::vector<std::string> kernels() const;
 
   /// A launch as the CUDA driver would get it: `parameters` points to the value of each
   /// parameter in order.

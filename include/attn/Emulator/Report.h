@@ -30,6 +30,7 @@ enum class ReportKind {
   BarrierMisuse,       ///< Wrong counts, no barrier there, used before its init, ...
   DivergentCollective, ///< Members of a collective instruction elsewhere, or gone.
   BadOperand,          ///< A value that the instruction does not take.
+  AfterEnd,            ///< Use of the shared memory of a CTA that has ended, or may have.
   NoMemory,            ///< The host's memory does not suffice for the emulation.
 };
 

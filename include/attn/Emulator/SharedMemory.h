@@ -20,15 +20,20 @@
 #include "attn/Emulator/VectorClock.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/STLFunctionalExtras.h>
 
 #include <vector>
 
 namespace attn::emu {
 
+class Cta;
+
 /// Generic: ordinary loads and stores, ldmatrix, cp.async. Async: bulk copies, TMA, wgmma.
 enum class Proxy : uint8_t { Generic, Async };
 
-enum class AccessKind : uint8_t { Read, Write, Atomic };
+/// MakeBarrier and EndBarrier turn bytes into an mbarrier, which nothing else may access, and back.
+enum class AccessKind : uint8_t { Read, Write, Atomic, MakeBarrier, EndBarrier };
 
 /// An access, or one that an asynchronous operation has begun. Cells of the shadow refer to
 /// these by number, so completing an operation touches no cell.
@@ -38,7 +43,7 @@ struct AccessRecord {
   const Site *site = nullptr;
   uint32_t thread = 0; ///< Who issued it: rank in the cluster.
   Proxy proxy = Proxy::Generic;
-  bool inFlight = false;
+  bool inFlight = false, wasInFlight = false;
   AccessKind kind = AccessKind::Read;
 };
 
@@ -58,8 +63,15 @@ struct Accessor {
 /// The shared memory of one CTA. Addresses are host pointers into it.
 class SharedMemory {
 public:
+  /// What another CTA of the cluster does here: until when, and by which op.
+  struct RemoteUse {
+    uint32_t epoch = 0;
+    const Site *site = nullptr;
+    Thread *thread = nullptr;
+  };
+
   /// `window` has room for `size` bytes; all are uninitialized.
-  SharedMemory(std::byte *window, size_t size);
+  SharedMemory(Cta &owner, std::byte *window, size_t size);
 
   std::byte *data() const { return window; }
   size_t size() const { return cells.size(); }
@@ -87,6 +99,18 @@ public:
   void complete(uint32_t record, Component component, uint32_t epoch);
 
   const AccessRecord &record(uint32_t number) const { return records[number]; }
+  /// The first asynchronous access that is not over, or of whose end nobody knows; null for none.
+  const AccessRecord *
+  findUnawaited(llvm::function_ref<bool(Component, uint32_t epoch)> isKnown) const;
+
+  /// Whether the owner has not ended; else reports.
+  bool isThere(Thread &thread) const;
+
+  /// A thread of any CTA uses this memory, or an mbarrier in it. False: reported, the owner has
+  /// ended.
+  bool useFromAfar(Thread &thread, const Site &site, Component component, uint32_t epoch);
+  /// The latest uses from afar, by component.
+  const llvm::MapVector<Component, RemoteUse> &remoteUses() const { return remote; }
 
 private:
   /// The last write, and the reads since: 0 for none, a record, or kSetBit + a set of records.
@@ -96,8 +120,8 @@ private:
   };
   static constexpr uint32_t kSetBit = 1u << 31;
 
-  bool checkRange(const Accessor &accessor, AccessKind kind, const void *address, size_t bytes,
-                  size_t alignment);
+  bool check(const Accessor &accessor, AccessKind kind, const void *address, size_t bytes,
+             size_t alignment);
   bool touch(const Accessor &accessor, AccessKind kind, size_t offset, size_t bytes,
              uint32_t record);
   bool checkCell(const Accessor &accessor, AccessKind kind, Cell cell, size_t offset,
@@ -110,7 +134,9 @@ private:
   void reportConflict(const Accessor &accessor, AccessKind kind, const AccessRecord &other,
                       size_t offset);
 
+  Cta &owner;
   std::byte *window;
+  llvm::MapVector<Component, RemoteUse> remote;
   std::vector<Cell> cells;
   std::vector<AccessRecord> records;
   std::vector<llvm::SmallVector<uint32_t, 4>> readSets;

@@ -48,15 +48,21 @@ struct TensorMap {
   std::byte *base = nullptr;
   std::array<int64_t, kMaxRank - 1> strides = {}; ///< In bytes, of dims 1 and up.
   std::array<int64_t, kMaxRank> sizes = {};
-  std::array<uint16_t, kMaxRank> box = {};
+  std::array<uint32_t, kMaxRank> box = {};
+  /// Every so manieth element of the box is moved; dim 0 knows no steps.
+  std::array<uint8_t, kMaxRank> steps = {1, 1, 1, 1, 1};
   uint8_t rank = 0;
   TensorElement element = TensorElement::BF16;
   Swizzle swizzle = Swizzle::None;
   bool fillNaN = false; ///< What elements outside the tensor read as; else zero.
 
   size_t innerBytes() const { return box[0] * elementBytes(element); }
+  /// Elements that are moved along a dim other than 0.
+  size_t count(unsigned dim) const { return (box[dim] + steps[dim] - 1) / steps[dim]; }
+  /// What a copy moves, in shared memory.
   size_t boxBytes() const;
-  /// What the driver would refuse when it encodes the map; empty when all is well.
+  /// What the driver would refuse when it encodes the map (cuTensorMapEncodeTiled, tensors without
+  /// interleave), or the emulator; empty when all is well.
   std::string check() const;
 };
 static_assert(sizeof(TensorMap) <= 128, "must fit in the place of a CUtensorMap");

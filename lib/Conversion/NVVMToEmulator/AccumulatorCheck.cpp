@@ -10,6 +10,7 @@
 #include "attn/Dialect/AttnNV/IR/AttnNV.h"
 
 #include <llvm/ADT/SetVector.h>
+#include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 #include <mlir/Interfaces/ControlFlowInterfaces.h>
 
 using namespace mlir;
@@ -50,9 +51,32 @@ static LogicalResult follow(nv::WgmmaOp source) {
   return success();
 }
 
+/// Registers that a product reads are written before the fence, where that stands in its block.
+static LogicalResult checkFence(nv::WgmmaOp product) {
+  Operation *fence = product->getPrevNode();
+  while (fence && !isa<nv::WgmmaFenceOp, NVVM::WgmmaFenceAlignedOp>(fence))
+    fence = fence->getPrevNode();
+  if (!fence)
+    return success();
+  auto refuse = [&](Value value) {
+    Operation *writer = value.getDefiningOp();
+    if (!writer || writer->getBlock() != product->getBlock() || isa<nv::WgmmaOp>(writer) ||
+        writer->hasTrait<OpTrait::ConstantLike>() || !fence->isBeforeInBlock(writer))
+      return false;
+    InFlightDiagnostic diagnostic =
+        product.emitError() << "missing wgmma fence: a register of the product is written after it";
+    diagnostic.attachNote(writer->getLoc()) << "written here";
+    diagnostic.attachNote(fence->getLoc()) << "the fence; pass the value through it";
+    return true;
+  };
+  return failure(llvm::any_of(product.getAcc(), refuse) ||
+                 llvm::any_of(product.getARegisters(), refuse));
+}
+
 LogicalResult attn::checkAccumulators(Operation *function) {
   WalkResult result = function->walk([](nv::WgmmaOp op) {
-    return failed(follow(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    return failed(follow(op)) || failed(checkFence(op)) ? WalkResult::interrupt()
+                                                        : WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }

@@ -99,6 +99,7 @@ LLVM::LLVMFuncOp Lowering::declare(StringRef name, ArrayRef<Type> arguments) {
 /// which all begin at the same place.
 void Lowering::placeGlobals() {
   SmallVector<LLVM::GlobalOp> dynamic;
+  size_t sharedAlignment = 16;
   for (auto global : llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>())) {
     size_t bytes = emu::hostSize(global.getGlobalType()).bytes;
     if (global.getAddrSpace() != static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)) {
@@ -107,7 +108,7 @@ void Lowering::placeGlobals() {
     }
     size_t alignment = std::max<size_t>(global.getAlignment().value_or(1),
                                         emu::hostSize(global.getGlobalType()).alignment);
-    tables.sharedAlignment = std::max(tables.sharedAlignment, alignment);
+    sharedAlignment = std::max(sharedAlignment, alignment);
     if (bytes == 0) {
       dynamic.push_back(global);
       continue;
@@ -119,7 +120,7 @@ void Lowering::placeGlobals() {
   }
   if (dynamic.empty())
     return;
-  tables.staticSharedBytes = llvm::alignTo(tables.staticSharedBytes, tables.sharedAlignment);
+  tables.staticSharedBytes = llvm::alignTo(tables.staticSharedBytes, sharedAlignment);
   for (LLVM::GlobalOp global : dynamic) {
     sharedOffsets[global.getSymName()] = tables.staticSharedBytes;
     global.erase();
@@ -280,6 +281,8 @@ EmulatedKernel Lowering::describe(LLVM::LLVMFuncOp func) {
     kernel.maxThreads = required;
     kernel.exactThreads = true;
   }
+  if (auto ctas = func->getAttrOfType<IntegerAttr>(NVVM::NVVMDialect::getMinctasmAttrName()))
+    kernel.minCtas = ctas.getInt();
   if (auto dims =
           func->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName())) {
     unsigned *fields[] = {&kernel.cluster.x, &kernel.cluster.y, &kernel.cluster.z};

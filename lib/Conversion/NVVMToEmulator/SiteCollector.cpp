@@ -90,8 +90,8 @@ unsigned SiteCollector::addSite(Operation *op, std::unique_ptr<emu::Instruction>
   return sites.size() - 1;
 }
 
-LogicalResult SiteCollector::visitMemory(Operation *op, emu::AccessKind kind, Type type,
-                                         std::optional<uint64_t> alignment) {
+LogicalResult SiteCollector::visitMemory(Operation *op, Value address, emu::AccessKind kind,
+                                         Type type, std::optional<uint64_t> alignment) {
   emu::HostSize size = emu::hostSize(type);
   if (size.bytes == 0)
     return op->emitError() << "the emulator has no layout for " << type;
@@ -99,7 +99,10 @@ LogicalResult SiteCollector::visitMemory(Operation *op, emu::AccessKind kind, Ty
   size_t bytes = size.bytes;
   if (auto vector = dyn_cast<VectorType>(type))
     bytes = emu::hostSize(vector.getElementType()).bytes * vector.getNumElements();
-  auto access = std::make_unique<MemoryAccess>(kind, bytes, alignment.value_or(size.alignment));
+  bool isOwnShared = cast<LLVM::LLVMPointerType>(address.getType()).getAddressSpace() ==
+                     static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  auto access =
+      std::make_unique<MemoryAccess>(kind, bytes, alignment.value_or(size.alignment), isOwnShared);
   found.push_back({op, SiteKind::Access, addSite(op, std::move(access))});
   return success();
 }
@@ -130,15 +133,16 @@ LogicalResult SiteCollector::visit(Operation *op) {
     return success();
   }
   if (auto load = dyn_cast<LLVM::LoadOp>(op))
-    return visitMemory(op, emu::AccessKind::Read, load.getType(), load.getAlignment());
+    return visitMemory(op, load.getAddr(), emu::AccessKind::Read, load.getType(),
+                       load.getAlignment());
   if (auto store = dyn_cast<LLVM::StoreOp>(op))
-    return visitMemory(op, emu::AccessKind::Write, store.getValue().getType(),
+    return visitMemory(op, store.getAddr(), emu::AccessKind::Write, store.getValue().getType(),
                        store.getAlignment());
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op))
-    return visitMemory(op, emu::AccessKind::Atomic, atomic.getVal().getType(),
+    return visitMemory(op, atomic.getPtr(), emu::AccessKind::Atomic, atomic.getVal().getType(),
                        atomic.getAlignment());
   if (auto atomic = dyn_cast<LLVM::AtomicCmpXchgOp>(op))
-    return visitMemory(op, emu::AccessKind::Atomic, atomic.getVal().getType(),
+    return visitMemory(op, atomic.getPtr(), emu::AccessKind::Atomic, atomic.getVal().getType(),
                        atomic.getAlignment());
   if (isa<LLVM::UDivOp, LLVM::SDivOp, LLVM::URemOp, LLVM::SRemOp>(op)) {
     if (!op->getResult(0).getType().isInteger())

@@ -38,8 +38,8 @@ public:
 
 private:
   mlir::LogicalResult visit(mlir::Operation *op);
-  mlir::LogicalResult visitMemory(mlir::Operation *op, emu::AccessKind kind, mlir::Type type,
-                                  std::optional<uint64_t> alignment);
+  mlir::LogicalResult visitMemory(mlir::Operation *op, mlir::Value address, emu::AccessKind kind,
+                                  mlir::Type type, std::optional<uint64_t> alignment);
   unsigned addSite(mlir::Operation *op, std::unique_ptr<emu::Instruction> instruction);
   void countStack(mlir::LLVM::LLVMFuncOp func);
   void findLoops(mlir::LLVM::LLVMFuncOp func);

@@ -1,4 +1,4 @@
-//===- Arithmetic.cpp - Approximations and conversions -===//
+//===- Arithmetic.cpp - Approximate functions -----------------------------===//
 //
 // Part of attn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,8 +9,6 @@
 #include "Semantics.h"
 
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
-
-#include <array>
 
 using namespace mlir;
 using namespace attn::emu;
@@ -33,7 +31,7 @@ private:
   Function function;
 };
 
-template <Function function> FailureOr<std::unique_ptr<Instruction>> decodeUnary(Operation *op) {
+template <Function function> DecodeResult decodeUnary(Operation *op) {
   if (op->getNumOperands() != 1 || !op->getOperand(0).getType().isF32() ||
       op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
     return op->emitError() << "'" << InstructionTable::nameOf(op)
@@ -53,23 +51,6 @@ template <Function function> float flushed(float x) {
   return flushToZero(function(flushToZero(x)));
 }
 
-/// Two f32 to a pair of 16-bit numbers; the first operand becomes the upper half.
-template <uint16_t (*convert)(float)> class PackPair : public Instruction {
-public:
-  void execute(Thread &, const std::byte *args, std::byte *results) const override {
-    put(results, 0,
-        std::array<uint16_t, 2>{convert(get<float>(args, 8)), convert(get<float>(args, 0))});
-  }
-};
-
-template <uint16_t (*convert)(float)>
-FailureOr<std::unique_ptr<Instruction>> decodePack(Operation *op) {
-  if (op->getNumOperands() != 2 || !op->getOperand(0).getType().isF32() ||
-      !op->getOperand(1).getType().isF32())
-    return op->emitError() << "'" << InstructionTable::nameOf(op) << "': expected two f32";
-  return makeInstruction<PackPair<convert>>();
-}
-
 } // namespace
 
 void attn::emu::registerArithmetic(InstructionTable &table) {
@@ -86,6 +67,4 @@ void attn::emu::registerArithmetic(InstructionTable &table) {
   table.add("llvm.nvvm.rsqrt.approx.f", decodeUnary<rsqrt>);
   table.add("llvm.nvvm.rsqrt.approx.ftz.f", decodeUnary<flushed<rsqrt>>);
   table.add("llvm.intr.tanh", decodeUnary<tanhApprox>);
-  table.add("llvm.nvvm.ff2bf16x2.rn", decodePack<toBF16>);
-  table.add("llvm.nvvm.ff2f16x2.rn", decodePack<toF16>);
 }

@@ -59,15 +59,16 @@ bool attn::emu::issueSignalled(Thread &thread, const SignalledCopy &copy, size_t
   op->move = [barrier = copy.barrier, bytes, move = std::move(move),
               self = std::weak_ptr<AsyncOp>(op)]() mutable {
     move();
-    barrier->completeTx(static_cast<int64_t>(bytes), self.lock());
+    barrier->deliver(static_cast<int64_t>(bytes), self.lock());
   };
+  copy.barrier->announce(op);
   thread.launch().engine.issue(std::move(op), /*wakes=*/true);
   return true;
 }
 
 bool attn::emu::issueGrouped(Thread &thread, std::byte *source, size_t bytes, size_t alignment,
                              llvm::unique_function<void()> move) {
-  SharedMemory *memory = thread.sharedAt(source);
+  SharedMemory *memory = thread.ownSharedAt(source);
   if (!memory)
     return false;
   auto op = std::make_shared<AsyncOp>(thread.site(), thread);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bulk.h"
+#include "Groups.h"
 #include "Operands.h"
 #include "Semantics.h"
 #include "attn/Dialect/AttnNV/IR/AttnNV.h"
@@ -56,8 +57,7 @@ public:
   unsigned cycles() const override { return 16; }
   unsigned latency() const override { return 600; }
 
-  static FailureOr<std::unique_ptr<Instruction>>
-  decode(NVVM::CpAsyncBulkGlobalToSharedClusterOp op) {
+  static DecodeResult decode(NVVM::CpAsyncBulkGlobalToSharedClusterOp op) {
     Operands<decltype(op)> operands(op);
     auto load = std::make_unique<BulkLoad>();
     load->targetOffset = operands.at(0);
@@ -68,8 +68,7 @@ public:
     return std::unique_ptr<Instruction>(std::move(load));
   }
 
-  static FailureOr<std::unique_ptr<Instruction>>
-  decodeShared(NVVM::CpAsyncBulkSharedCTAToSharedClusterOp op) {
+  static DecodeResult decodeShared(NVVM::CpAsyncBulkSharedCTAToSharedClusterOp op) {
     auto load = std::make_unique<BulkLoad>();
     load->targetOffset = 0;
     load->sourceOffset = 8;
@@ -83,7 +82,7 @@ private:
   /// One operation that reads here and writes there.
   static bool issueFromShared(Thread &thread, const SignalledCopy &copy, std::byte *source,
                               size_t bytes) {
-    SharedMemory *memory = thread.sharedAt(source);
+    SharedMemory *memory = thread.ownSharedAt(source);
     if (!memory)
       return false;
     auto op = std::make_shared<AsyncOp>(thread.site(), thread);
@@ -93,8 +92,9 @@ private:
       return false;
     op->move = [copy, source, bytes, self = std::weak_ptr<AsyncOp>(op)] {
       std::memcpy(copy.target, source, bytes);
-      copy.barrier->completeTx(static_cast<int64_t>(bytes), self.lock());
+      copy.barrier->deliver(static_cast<int64_t>(bytes), self.lock());
     };
+    copy.barrier->announce(op);
     thread.launch().engine.issue(std::move(op), /*wakes=*/true);
     return true;
   }
@@ -128,13 +128,13 @@ public:
   unsigned cycles() const override { return 16; }
   unsigned latency() const override { return 600; }
 
-  static FailureOr<std::unique_ptr<Instruction>> decode(NVVM::CpAsyncBulkSharedCTAToGlobalOp op) {
+  static DecodeResult decode(NVVM::CpAsyncBulkSharedCTAToGlobalOp op) {
     auto store = std::make_unique<BulkStore>();
     store->maskOffset = Operands<decltype(op)>(op).optional(4);
     return std::unique_ptr<Instruction>(std::move(store));
   }
 
-  static FailureOr<std::unique_ptr<Instruction>> decodeReduce(attn::nv::BulkReduceOp op) {
+  static DecodeResult decodeReduce(attn::nv::BulkReduceOp op) {
     auto store = std::make_unique<BulkStore>();
     Type element = op.getElementType();
     store->type = element.isF32()    ? ReducedType::F32
@@ -153,30 +153,13 @@ private:
 // Groups
 //===----------------------------------------------------------------------===//
 
-class CommitBulkGroup : public Instruction {
-public:
-  void execute(Thread &thread, const std::byte *, std::byte *) const override {
-    thread.bulkCopies.commit();
-  }
-  static FailureOr<std::unique_ptr<Instruction>> decode(NVVM::CpAsyncBulkCommitGroupOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<CommitBulkGroup>());
-  }
-};
-
+DecodeResult decodeCommitGroup(NVVM::CpAsyncBulkCommitGroupOp) {
+  return makeInstruction<CommitGroup<&Thread::bulkCopies>>();
+}
 /// With and without .read: data lands in global memory when its source has been read.
-class WaitBulkGroup : public Instruction {
-public:
-  explicit WaitBulkGroup(size_t pending) : pending(pending) {}
-  void execute(Thread &thread, const std::byte *, std::byte *) const override {
-    thread.complete(thread.bulkCopies.take(pending));
-  }
-  static FailureOr<std::unique_ptr<Instruction>> decode(NVVM::CpAsyncBulkWaitGroupOp op) {
-    return std::unique_ptr<Instruction>(std::make_unique<WaitBulkGroup>(op.getGroup()));
-  }
-
-private:
-  size_t pending;
-};
+DecodeResult decodeWaitGroup(NVVM::CpAsyncBulkWaitGroupOp op) {
+  return makeInstruction<WaitGroup<&Thread::bulkCopies>>(op.getGroup());
+}
 
 } // namespace
 
@@ -185,6 +168,6 @@ void attn::emu::registerBulkCopies(InstructionTable &table) {
   addOp<NVVM::CpAsyncBulkSharedCTAToSharedClusterOp, BulkLoad::decodeShared>(table);
   addOp<NVVM::CpAsyncBulkSharedCTAToGlobalOp, BulkStore::decode>(table);
   addOp<attn::nv::BulkReduceOp, BulkStore::decodeReduce>(table);
-  addOp<NVVM::CpAsyncBulkCommitGroupOp, CommitBulkGroup::decode>(table);
-  addOp<NVVM::CpAsyncBulkWaitGroupOp, WaitBulkGroup::decode>(table);
+  addOp<NVVM::CpAsyncBulkCommitGroupOp, decodeCommitGroup>(table);
+  addOp<NVVM::CpAsyncBulkWaitGroupOp, decodeWaitGroup>(table);
 }

@@ -18,8 +18,6 @@ using namespace attn::emu;
 
 namespace {
 
-using Result = FailureOr<std::unique_ptr<Instruction>>;
-
 float clamped(float value, bool relu) {
   // NaN stays NaN; -0 becomes 0.
   return relu && !std::isnan(value) && !(value > 0) ? 0.0f : value;
@@ -51,11 +49,11 @@ public:
     putPair(results, format, clamped(get<float>(args, 8), relu),
             clamped(get<float>(args, 0), relu));
   }
-  static Result decode(NVVM::ConvertF32x2ToF8x2Op op) {
+  static DecodeResult decode(NVVM::ConvertF32x2ToF8x2Op op) {
     std::optional<Float8> format = formatOf(op.getDstTy());
     if (!format)
       return unknownFormat(op, op.getDstTy());
-    return std::unique_ptr<Instruction>(std::make_unique<F32PairToF8>(*format, op.getRelu()));
+    return makeInstruction<F32PairToF8>(*format, op.getRelu());
   }
 
 private:
@@ -70,11 +68,11 @@ public:
     putPair(results, format, clamped(fromF16(get<uint16_t>(args, 0)), relu),
             clamped(fromF16(get<uint16_t>(args, 2)), relu));
   }
-  static Result decode(NVVM::ConvertF16x2ToF8x2Op op) {
+  static DecodeResult decode(NVVM::ConvertF16x2ToF8x2Op op) {
     std::optional<Float8> format = formatOf(op.getDstTy());
     if (!format)
       return unknownFormat(op, op.getDstTy());
-    return std::unique_ptr<Instruction>(std::make_unique<F16PairToF8>(*format, op.getRelu()));
+    return makeInstruction<F16PairToF8>(*format, op.getRelu());
   }
 
 private:
@@ -89,11 +87,11 @@ public:
     for (size_t i = 0; i != 2; ++i)
       put(results, 2 * i, toF16(clamped(decodeF8(format, get<uint8_t>(args, i)), relu)));
   }
-  static Result decode(NVVM::ConvertF8x2ToF16x2Op op) {
+  static DecodeResult decode(NVVM::ConvertF8x2ToF16x2Op op) {
     std::optional<Float8> format = formatOf(op.getSrcType());
     if (!format)
       return unknownFormat(op, op.getSrcType());
-    return std::unique_ptr<Instruction>(std::make_unique<F8PairToF16>(*format, op.getRelu()));
+    return makeInstruction<F8PairToF16>(*format, op.getRelu());
   }
 
 private:
@@ -109,12 +107,18 @@ public:
     put(results, 0, encode(clamped(get<float>(args, 8), relu)));
     put(results, 2, encode(clamped(get<float>(args, 0), relu)));
   }
-  template <typename OpTy> static Result decode(OpTy op) {
+  static DecodeResult decodeIntrinsic(Operation *op) {
+    if (op->getNumOperands() != 2 || !op->getOperand(0).getType().isF32() ||
+        !op->getOperand(1).getType().isF32())
+      return op->emitError() << "'" << InstructionTable::nameOf(op) << "': expected two f32";
+    return makeInstruction<F32PairTo16>(/*relu=*/false);
+  }
+  template <typename OpTy> static DecodeResult decode(OpTy op) {
     if (op.getRnd() != NVVM::FPRoundingMode::RN || op.getSat() != NVVM::SaturationMode::NONE)
       return op.emitError() << "the emulator has semantics for rounding to nearest without "
                                "saturation of '"
                             << op->getName() << "' alone";
-    return std::unique_ptr<Instruction>(std::make_unique<F32PairTo16>(op.getRelu()));
+    return makeInstruction<F32PairTo16>(op.getRelu());
   }
 
 private:
@@ -127,6 +131,8 @@ void attn::emu::registerConversions(InstructionTable &table) {
   addOp<NVVM::ConvertF32x2ToF8x2Op, F32PairToF8::decode>(table);
   addOp<NVVM::ConvertF16x2ToF8x2Op, F16PairToF8::decode>(table);
   addOp<NVVM::ConvertF8x2ToF16x2Op, F8PairToF16::decode>(table);
+  table.add("llvm.nvvm.ff2bf16x2.rn", F32PairTo16<toBF16>::decodeIntrinsic);
+  table.add("llvm.nvvm.ff2f16x2.rn", F32PairTo16<toF16>::decodeIntrinsic);
   addOp<NVVM::ConvertF32x2ToF16x2Op, F32PairTo16<toF16>::decode<NVVM::ConvertF32x2ToF16x2Op>>(
       table);
   addOp<NVVM::ConvertF32x2ToBF16x2Op, F32PairTo16<toBF16>::decode<NVVM::ConvertF32x2ToBF16x2Op>>(

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Groups.h"
 #include "Semantics.h"
 #include "attn/Emulator/Launch.h"
 
@@ -29,7 +30,7 @@ public:
     if (sourceBytes > bytes)
       return thread.report(ReportKind::BadOperand,
                            "copies " + Twine(sourceBytes) + " of " + Twine(bytes) + " bytes");
-    SharedMemory *memory = thread.sharedAt(target);
+    SharedMemory *memory = thread.ownSharedAt(target);
     if (!memory || (sourceBytes != 0 && !thread.accessGlobal(source, sourceBytes, bytes)))
       return;
     auto op = std::make_shared<AsyncOp>(thread.site(), thread);
@@ -48,34 +49,15 @@ private:
   bool hasSourceBytes;
 };
 
-FailureOr<std::unique_ptr<Instruction>> decodeCopyAsync(NVVM::CpAsyncOp op) {
+DecodeResult decodeCopyAsync(NVVM::CpAsyncOp op) {
   return makeInstruction<CopyAsync>(op.getSize(), !!op.getCpSize());
 }
 
-class CommitGroup : public Instruction {
-  void execute(Thread &thread, const std::byte *, std::byte *) const override {
-    thread.copies.commit();
-  }
-};
-
-FailureOr<std::unique_ptr<Instruction>> decodeCommitGroup(NVVM::CpAsyncCommitGroupOp) {
-  return makeInstruction<CommitGroup>();
+DecodeResult decodeCommitGroup(NVVM::CpAsyncCommitGroupOp) {
+  return makeInstruction<CommitGroup<&Thread::copies>>();
 }
-
-/// The thread's copies but those of the newest groups have landed and are its own writes now.
-class WaitGroup : public Instruction {
-public:
-  explicit WaitGroup(size_t pending) : pending(pending) {}
-  void execute(Thread &thread, const std::byte *, std::byte *) const override {
-    thread.complete(thread.copies.take(pending));
-  }
-
-private:
-  size_t pending;
-};
-
-FailureOr<std::unique_ptr<Instruction>> decodeWaitGroup(NVVM::CpAsyncWaitGroupOp op) {
-  return makeInstruction<WaitGroup>(op.getN());
+DecodeResult decodeWaitGroup(NVVM::CpAsyncWaitGroupOp op) {
+  return makeInstruction<WaitGroup<&Thread::copies>>(op.getN());
 }
 
 } // namespace

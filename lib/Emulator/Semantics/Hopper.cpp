@@ -7,7 +7,6 @@
 
 #include "Operands.h"
 #include "Semantics.h"
-#include "attn/Dialect/AttnNV/IR/AttnNV.h"
 #include "attn/Emulator/Launch.h"
 
 #include <llvm/ADT/bit.h>
@@ -19,8 +18,6 @@ using llvm::Twine;
 
 namespace {
 
-using Result = FailureOr<std::unique_ptr<Instruction>>;
-
 /// An instruction that is a function of the thread and nothing else.
 template <void (*run)(Thread &)> class Simple : public Instruction {
 public:
@@ -28,17 +25,18 @@ public:
 };
 
 void fenceProxy(Thread &thread) { thread.fenceProxy(); }
+void fenceInits(Thread &thread) { thread.cluster().mbarriers.fenceInits(thread); }
 void nothing(Thread &) {}
 template <bool release> void clusterArrive(Thread &thread) {
   thread.cluster().barrier.arrive(thread, release);
 }
 void clusterWait(Thread &thread) { thread.cluster().barrier.wait(thread); }
 
-template <typename OpTy, void (*run)(Thread &)> Result simple(OpTy) {
-  return std::unique_ptr<Instruction>(std::make_unique<Simple<run>>());
+template <typename OpTy, void (*run)(Thread &)> DecodeResult simple(OpTy) {
+  return makeInstruction<Simple<run>>();
 }
 
-Result decodeFenceProxy(NVVM::FenceProxyOp op) {
+DecodeResult decodeFenceProxy(NVVM::FenceProxyOp op) {
   switch (op.getKind()) {
   case NVVM::ProxyKind::async:
   case NVVM::ProxyKind::async_shared:
@@ -50,25 +48,6 @@ Result decodeFenceProxy(NVVM::FenceProxyOp op) {
                           << "' alone";
   }
 }
-
-//===----------------------------------------------------------------------===//
-// Barriers by name
-//===----------------------------------------------------------------------===//
-
-class BarrierArrive : public Instruction {
-public:
-  void execute(Thread &thread, const std::byte *args, std::byte *) const override {
-    auto id = get<uint32_t>(args, 0), threads = get<uint32_t>(args, 8);
-    auto &barriers = thread.cta().barriers;
-    if (id >= barriers.size())
-      return thread.report(ReportKind::BarrierMisuse,
-                           "barrier " + Twine(id) + "; expected one of 0 to 15");
-    barriers[id].arrive(thread, threads, /*aligned=*/true);
-  }
-  static Result decode(attn::nv::BarrierArriveOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<BarrierArrive>());
-  }
-};
 
 //===----------------------------------------------------------------------===//
 // Shared memory of other CTAs
@@ -86,9 +65,7 @@ public:
     auto offset = static_cast<size_t>(pointerAt(args, 0) - cluster.region) % kCtaWindow;
     put(results, 0, cluster.region + rank * kCtaWindow + offset);
   }
-  static Result decode(NVVM::MapaOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<Mapa>());
-  }
+  static DecodeResult decode(NVVM::MapaOp) { return makeInstruction<Mapa>(); }
 };
 
 //===----------------------------------------------------------------------===//
@@ -112,29 +89,74 @@ public:
       leads = false;
     }
   }
-  static Result decode(NVVM::ElectSyncOp op) {
-    return std::unique_ptr<Instruction>(std::make_unique<Elect>(bool(op.getMembermask())));
+  static DecodeResult decode(NVVM::ElectSyncOp op) {
+    return makeInstruction<Elect>(bool(op.getMembermask()));
   }
 
 private:
   bool hasMask;
 };
 
-/// Registers are not counted, but a warpgroup must agree.
+/// setmaxnreg: a warpgroup gives registers back to its CTA, or waits until so many are free. How
+/// many a kernel starts with is up to the assembler; the emulator takes it for all there are.
 class SetMaxRegisters : public Instruction {
 public:
+  SetMaxRegisters(unsigned count, bool increases) : count(count), increases(increases) {}
   Scope scope() const override { return Scope::Warpgroup; }
-  void execute(Warpgroup &, const Site &, llvm::ArrayRef<Lane>) const override {}
-  static Result decode(NVVM::SetMaxRegisterOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<SetMaxRegisters>());
+
+  void execute(Warpgroup &group, const Site &, llvm::ArrayRef<Lane> lanes) const override {
+    unsigned held = heldBy(group);
+    bool isWrongWay = increases ? group.registers > count : held < count;
+    if (isWrongWay)
+      return lanes.front().thread->report(ReportKind::BadOperand,
+                                          "would " + Twine(increases ? "increase" : "decrease") +
+                                              " the registers of a thread to " + Twine(count) +
+                                              ", but it has " + Twine(held));
+    if (increases)
+      return;
+    group.cta.freeRegisters += uint64_t(held - count) * group.numThreads();
+    group.registers = count;
   }
+
+  void finish(Thread &thread) const override {
+    Warpgroup &group = thread.warpgroup();
+    uint64_t &free = group.cta.freeRegisters;
+    auto missing = [&] {
+      unsigned held = heldBy(group);
+      return held < count ? uint64_t(count - held) * group.numThreads() : 0;
+    };
+    if (!increases)
+      return;
+    // Another warpgroup may take them before this thread runs.
+    while (missing() > free)
+      thread.block([&] { return missing() <= free; },
+                   [&] {
+                     return std::to_string(missing()) + " registers, of which " +
+                            std::to_string(free) + " are free in the CTA";
+                   });
+    free -= missing();
+    group.registers = std::max(heldBy(group), count);
+  }
+
+  static DecodeResult decode(NVVM::SetMaxRegisterOp op) {
+    return makeInstruction<SetMaxRegisters>(op.getRegCount(),
+                                            op.getAction() == NVVM::SetMaxRegisterAction::increase);
+  }
+
+private:
+  static unsigned heldBy(const Warpgroup &group) {
+    return group.registers ? group.registers : group.cta.cluster.launch.shape.registers;
+  }
+
+  unsigned count;
+  bool increases;
 };
 
 } // namespace
 
 void attn::emu::registerHopper(InstructionTable &table) {
   addOp<NVVM::FenceProxyOp, decodeFenceProxy>(table);
-  addOp<NVVM::FenceMbarrierInitOp, simple<NVVM::FenceMbarrierInitOp, fenceProxy>>(table);
+  addOp<NVVM::FenceMbarrierInitOp, simple<NVVM::FenceMbarrierInitOp, fenceInits>>(table);
   addOp<NVVM::ClusterArriveOp, simple<NVVM::ClusterArriveOp, clusterArrive<true>>>(table);
   addOp<NVVM::ClusterArriveRelaxedOp, simple<NVVM::ClusterArriveRelaxedOp, clusterArrive<false>>>(
       table);
@@ -143,7 +165,6 @@ void attn::emu::registerHopper(InstructionTable &table) {
   addOp<NVVM::CpAsyncBulkTensorPrefetchOp, simple<NVVM::CpAsyncBulkTensorPrefetchOp, nothing>>(
       table);
   addOp<NVVM::GriddepcontrolOp, simple<NVVM::GriddepcontrolOp, nothing>>(table);
-  addOp<attn::nv::BarrierArriveOp, BarrierArrive::decode>(table);
   addOp<NVVM::MapaOp, Mapa::decode>(table);
   addOp<NVVM::ElectSyncOp, Elect::decode>(table);
   addOp<NVVM::SetMaxRegisterOp, SetMaxRegisters::decode>(table);

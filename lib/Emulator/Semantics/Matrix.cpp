@@ -70,7 +70,7 @@ private:
   unsigned depth;
 };
 
-FailureOr<std::unique_ptr<Instruction>> decodeMma(NVVM::MmaOp op) {
+DecodeResult decodeMma(NVVM::MmaOp op) {
   auto a = op.getMultiplicandAPtxType(), b = op.getMultiplicandBPtxType();
   bool isBF16 = a == NVVM::MMATypes::bf16;
   bool takesTypes = a == b && (isBF16 || a == NVVM::MMATypes::f16);
@@ -103,7 +103,7 @@ public:
     for (unsigned l = 0; l != 8 * number; ++l) {
       Thread &thread = *lanes[l].thread;
       auto *row = get<const std::byte *>(lanes[l].args, 0);
-      SharedMemory *memory = thread.sharedAt(row);
+      SharedMemory *memory = thread.ownSharedAt(row);
       if (!memory || !memory->access(warp.accessor(thread, site), AccessKind::Read, row, 16, 16))
         return;
       std::memcpy(matrices[l / 8][l % 8].data(), row, 16);
@@ -122,7 +122,7 @@ private:
   bool transpose;
 };
 
-FailureOr<std::unique_ptr<Instruction>> decodeLoadMatrix(NVVM::LdMatrixOp op) {
+DecodeResult decodeLoadMatrix(NVVM::LdMatrixOp op) {
   if (op.getShape().getM() != 8 || op.getShape().getN() != 8 ||
       op.getEltType() != NVVM::LdStMatrixEltType::B16)
     return op.emitError() << "the emulator's ldmatrix takes 8x8 matrices of b16";

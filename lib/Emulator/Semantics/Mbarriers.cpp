@@ -17,20 +17,23 @@ using namespace attn::emu;
 
 namespace {
 
-using Result = FailureOr<std::unique_ptr<Instruction>>;
-
 /// Instructions whose first operand is an mbarrier.
 class MbarrierInstruction : public Instruction {
 public:
   void execute(Thread &thread, const std::byte *args, std::byte *results) const final {
     if (predicate && !get<bool>(args, *predicate))
       return;
-    if (Mbarrier *barrier = thread.cluster().mbarriers.find(thread, pointerAt(args, 0)))
+    Mbarrier *barrier = thread.cluster().mbarriers.find(thread, pointerAt(args, 0));
+    if (!barrier)
+      return;
+    if (!isLocal() || thread.ownSharedAt(barrier->address))
       run(thread, *barrier, args, results);
   }
   unsigned cycles() const override { return 8; }
 
 protected:
+  /// Whether the barrier must be one of the thread's own CTA.
+  virtual bool isLocal() const { return false; }
   virtual void run(Thread &thread, Mbarrier &barrier, const std::byte *args,
                    std::byte *results) const = 0;
   std::optional<size_t> predicate;
@@ -42,7 +45,7 @@ public:
     if (!predicate || get<bool>(args, *predicate))
       thread.cluster().mbarriers.init(thread, pointerAt(args, 0), get<uint32_t>(args, 8));
   }
-  static Result decode(NVVM::MBarrierInitOp op) {
+  static DecodeResult decode(NVVM::MBarrierInitOp op) {
     auto init = std::make_unique<Init>();
     init->predicate = Operands<decltype(op)>(op).optional(2);
     return std::unique_ptr<Instruction>(std::move(init));
@@ -57,9 +60,7 @@ public:
   void execute(Thread &thread, const std::byte *args, std::byte *) const override {
     thread.cluster().mbarriers.invalidate(thread, pointerAt(args, 0));
   }
-  static Result decode(NVVM::MBarrierInvalOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<Invalidate>());
-  }
+  static DecodeResult decode(NVVM::MBarrierInvalOp) { return makeInstruction<Invalidate>(); }
 };
 
 class Arrive : public MbarrierInstruction {
@@ -67,21 +68,20 @@ public:
   void run(Thread &thread, Mbarrier &barrier, const std::byte *args,
            std::byte *results) const override {
     uint64_t state = barrier.state();
-    if (expectTx)
-      barrier.expectTx(thread, get<uint32_t>(args, *expectTx));
-    barrier.arrive(thread, count ? get<uint32_t>(args, *count) : 1, drop);
+    barrier.arrive(thread, count ? get<uint32_t>(args, *count) : 1, drop,
+                   expectTx ? get<uint32_t>(args, *expectTx) : 0);
     if (hasResult)
       put(results, 0, state);
   }
 
-  static Result decode(attn::nv::MBarrierArriveOp op) {
+  static DecodeResult decode(attn::nv::MBarrierArriveOp op) {
     Operands<decltype(op)> operands(op);
     auto arrive = std::make_unique<Arrive>();
     arrive->expectTx = operands.optional(1);
     arrive->predicate = operands.optional(2);
     return std::unique_ptr<Instruction>(std::move(arrive));
   }
-  template <typename OpTy> static Result decodeArrive(OpTy op) {
+  template <typename OpTy> static DecodeResult decodeArrive(OpTy op) {
     if (op.getRelaxed())
       return op.emitError() << "the emulator has no semantics for relaxed arrivals";
     auto arrive = std::make_unique<Arrive>();
@@ -90,7 +90,7 @@ public:
     arrive->hasResult = op->getNumResults() != 0;
     return std::unique_ptr<Instruction>(std::move(arrive));
   }
-  template <typename OpTy> static Result decodeExpectTx(OpTy op) {
+  template <typename OpTy> static DecodeResult decodeExpectTx(OpTy op) {
     if (op.getRelaxed())
       return op.emitError() << "the emulator has no semantics for relaxed arrivals";
     Operands<OpTy> operands(op);
@@ -115,15 +115,15 @@ public:
   void run(Thread &thread, Mbarrier &barrier, const std::byte *args, std::byte *) const override {
     auto bytes = get<uint32_t>(args, 8);
     if (completes)
-      barrier.completeTx(bytes, nullptr);
+      barrier.completeTx(thread, bytes);
     else
       barrier.expectTx(thread, bytes);
   }
-  static Result decodeExpect(NVVM::MBarrierExpectTxOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<TransactionCount>(false));
+  static DecodeResult decodeExpect(NVVM::MBarrierExpectTxOp) {
+    return makeInstruction<TransactionCount>(false);
   }
-  static Result decodeComplete(NVVM::MBarrierCompleteTxOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<TransactionCount>(true));
+  static DecodeResult decodeComplete(NVVM::MBarrierCompleteTxOp) {
+    return makeInstruction<TransactionCount>(true);
   }
 
 private:
@@ -132,18 +132,18 @@ private:
 
 class Wait : public MbarrierInstruction {
 public:
+  bool isLocal() const override { return true; }
   void run(Thread &thread, Mbarrier &barrier, const std::byte *args, std::byte *) const override {
     barrier.wait(thread, get<uint32_t>(args, 8));
   }
-  static Result decode(attn::nv::MBarrierWaitOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<Wait>());
-  }
+  static DecodeResult decode(attn::nv::MBarrierWaitOp) { return makeInstruction<Wait>(); }
 };
 
 /// One look at a phase, named by its parity or by a state that an arrival returned.
 class TryWait : public MbarrierInstruction {
 public:
   explicit TryWait(bool takesState) : takesState(takesState) {}
+  bool isLocal() const override { return true; }
   void run(Thread &thread, Mbarrier &barrier, const std::byte *args,
            std::byte *results) const override {
     bool done = takesState ? barrier.isStateComplete(get<uint64_t>(args, 8))
@@ -154,11 +154,11 @@ public:
     else
       thread.yield();
   }
-  template <typename OpTy> static Result decode(OpTy op) {
+  template <typename OpTy> static DecodeResult decode(OpTy op) {
     if (op.getRelaxed())
       return op.emitError() << "the emulator has no semantics for relaxed waits";
     bool takesState = op.getStateOrPhase().getType().isInteger(64);
-    return std::unique_ptr<Instruction>(std::make_unique<TryWait>(takesState));
+    return makeInstruction<TryWait>(takesState);
   }
 
 private:
@@ -171,20 +171,20 @@ public:
   explicit ArriveWhenCopied(bool counts) : counts(counts) {}
   void run(Thread &thread, Mbarrier &barrier, const std::byte *, std::byte *) const override {
     if (!counts)
-      barrier.addPending(1);
+      barrier.addPending(thread);
     auto arrival = std::make_shared<AsyncOp>(thread.site(), thread);
-    arrival->move = [&barrier, copies = thread.copies.all(), clocks = thread.clocks] {
-      for (const AsyncOpPtr &copy : copies) {
+    arrival->move = [&barrier, copies = thread.copies.unfinished(), clocks = thread.clocks,
+                     self = arrival.get()] {
+      for (const AsyncOpPtr &copy : copies)
         copy->land();
-        barrier.completeTx(0, copy);
-      }
-      barrier.arriveAsync(clocks, 1);
+      barrier.arriveAsync(*self, clocks, copies);
     };
     thread.tick();
+    barrier.announce(arrival);
     thread.launch().engine.issue(std::move(arrival), /*wakes=*/true);
   }
-  static Result decode(NVVM::CpAsyncMBarrierArriveOp op) {
-    return std::unique_ptr<Instruction>(std::make_unique<ArriveWhenCopied>(op.getNoinc()));
+  static DecodeResult decode(NVVM::CpAsyncMBarrierArriveOp op) {
+    return makeInstruction<ArriveWhenCopied>(op.getNoinc());
   }
 
 private:

@@ -10,21 +10,30 @@
 
 #include "attn/Emulator/Machine.h"
 
+#include <llvm/ADT/BitVector.h>
+
 #include <bit>
 #include <optional>
 
 namespace attn::emu {
 
+/// A warpgroup's instruction that all 128 threads execute.
+class GroupInstruction : public Instruction {
+public:
+  Scope scope() const final { return Scope::Warpgroup; }
+  bool takesWholeUnit() const final { return true; }
+};
+
 /// The accumulators of one wgmma: value i of thread t is values[t * perThread + i].
 struct Product {
   Product(const Site &site, size_t perThread)
-      : site(site), perThread(perThread), values(kWarpgroupThreads * perThread) {}
+      : site(site), perThread(perThread), values(kWarpgroupThreads * perThread), tied(perThread) {}
 
   const Site &site;
   const size_t perThread;
   std::vector<float> values;
   AsyncOpPtr op;
-  bool isDone = false; ///< A wait has covered it.
+  llvm::BitVector tied; ///< Values that waits have passed on.
 };
 using ProductPtr = std::shared_ptr<Product>;
 
@@ -47,41 +56,31 @@ private:
   static constexpr uint32_t kPattern = 0xFFA00000, kMask = 0xFFE00000;
 };
 
-/// The products of each warpgroup of a launch, by number. The newest are kept, so that values
-/// of products that nobody tied can still be accumulated onto.
+/// The products of a warpgroup by number, until another product accumulates onto them or waits have
+/// passed all of their values on: from then on registers hold something else.
 class ProductTable {
 public:
-  static constexpr size_t kKept = 512;
+  /// Far more than a warpgroup has registers for.
+  static constexpr size_t kMost = 4096;
 
-  uint32_t add(ProductPtr product) {
-    products.push_back(std::move(product));
-    if (products.size() > kKept) {
-      products.pop_front();
-      ++first;
-    }
-    return first + static_cast<uint32_t>(products.size()) - 1;
-  }
-  /// The product that a value is a tag of; null when there is none, or it is no longer kept.
-  Product *find(uint32_t bits) const {
-    const ProductPtr *product = lookup(bits);
-    return product ? product->get() : nullptr;
-  }
-  ProductPtr share(uint32_t bits) const {
-    const ProductPtr *product = lookup(bits);
-    return product ? *product : nullptr;
-  }
-  const std::deque<ProductPtr> &all() const { return products; }
+  /// The product's number; nothing where there are too many.
+  std::optional<uint32_t> add(ProductPtr product);
+
+  /// The product that a value is a tag of; null when there is none.
+  ProductPtr find(uint32_t bits) const;
+  /// The op after which a tag has no meaning any more; null for values that are no such tag.
+  const Site *endOf(uint32_t bits) const;
+  /// The product behind a tag is no more, because of an op.
+  void remove(uint32_t bits, const Site &reason);
 
 private:
-  const ProductPtr *lookup(uint32_t bits) const {
-    if (!Tag::isTag(bits))
-      return nullptr;
-    uint32_t index = (Tag(bits).number - first) % Tag::kNumbers;
-    return index < products.size() ? &products[index] : nullptr;
-  }
-
-  std::deque<ProductPtr> products;
-  uint32_t first = 0;
+  struct Entry {
+    ProductPtr product;
+    const Site *end = nullptr;
+  };
+  llvm::DenseMap<uint32_t, Entry> entries;
+  size_t numProducts = 0;
+  uint32_t next = 0;
 };
 
 /// The products of a warpgroup.

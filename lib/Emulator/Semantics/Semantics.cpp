@@ -25,6 +25,7 @@ const InstructionTable &InstructionTable::get() {
     registerStMatrix(all);
     registerTensorCopies(all);
     registerWgmma(all);
+    registerWgmmaGroups(all);
     return all;
   }();
   return table;

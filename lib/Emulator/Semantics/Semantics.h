@@ -12,16 +12,17 @@
 
 namespace attn::emu {
 
-/// Adds `decode(OpTy) -> FailureOr<std::unique_ptr<Instruction>>` under the op's name.
-template <typename OpTy, mlir::FailureOr<std::unique_ptr<Instruction>> (*decode)(OpTy)>
-void addOp(InstructionTable &table) {
+/// What a decoder returns.
+using DecodeResult = mlir::FailureOr<std::unique_ptr<Instruction>>;
+
+/// Adds `decode(OpTy) -> DecodeResult` under the op's name.
+template <typename OpTy, DecodeResult (*decode)(OpTy)> void addOp(InstructionTable &table) {
   table.add(OpTy::getOperationName(),
             [](mlir::Operation *op) { return decode(mlir::cast<OpTy>(op)); });
 }
 
-/// What a decoder returns: an instruction of class T.
-template <typename T, typename... Args>
-mlir::FailureOr<std::unique_ptr<Instruction>> makeInstruction(Args &&...args) {
+/// An instruction of class T.
+template <typename T, typename... Args> DecodeResult makeInstruction(Args &&...args) {
   return std::unique_ptr<Instruction>(std::make_unique<T>(std::forward<Args>(args)...));
 }
 
@@ -39,6 +40,7 @@ void registerMbarriers(InstructionTable &table);
 void registerStMatrix(InstructionTable &table);
 void registerTensorCopies(InstructionTable &table);
 void registerWgmma(InstructionTable &table);
+void registerWgmmaGroups(InstructionTable &table);
 
 } // namespace attn::emu
 

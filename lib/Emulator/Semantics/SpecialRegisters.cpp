@@ -36,7 +36,7 @@ private:
 };
 
 template <typename OpTy, Reader reader> void addRegister(InstructionTable &table) {
-  table.add(OpTy::getOperationName(), [](Operation *op) -> FailureOr<std::unique_ptr<Instruction>> {
+  table.add(OpTy::getOperationName(), [](Operation *op) -> DecodeResult {
     return makeInstruction<SpecialRegister>(reader, op->getResult(0).getType().isInteger(64));
   });
 }

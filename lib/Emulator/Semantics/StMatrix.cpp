@@ -31,7 +31,7 @@ public:
       for (size_t row = 0; row != 8; ++row) {
         const Lane &owner = lanes[8 * matrix + row];
         auto *address = pointerAt(owner.args, 0);
-        SharedMemory *memory = owner.thread->sharedAt(address);
+        SharedMemory *memory = owner.thread->ownSharedAt(address);
         if (!memory || !memory->access(warp.accessor(*owner.thread, site), AccessKind::Write,
                                        address, kRowBytes, kRowBytes))
           return;
@@ -43,12 +43,12 @@ public:
       }
   }
 
-  static FailureOr<std::unique_ptr<Instruction>> decode(NVVM::StMatrixOp op) {
+  static DecodeResult decode(NVVM::StMatrixOp op) {
     if (op.getEltType() != NVVM::LdStMatrixEltType::B16)
       return op.emitError() << "the emulator has semantics for 16-bit elements of '"
                             << op->getName() << "' alone";
-    return std::unique_ptr<Instruction>(
-        std::make_unique<StMatrix>(op.getSources().size(), op.getLayout() == NVVM::MMALayout::col));
+    return makeInstruction<StMatrix>(op.getSources().size(),
+                                     op.getLayout() == NVVM::MMALayout::col);
   }
 
 private:

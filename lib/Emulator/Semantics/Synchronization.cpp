@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Semantics.h"
+#include "attn/Dialect/AttnNV/IR/AttnNV.h"
 
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 
@@ -29,25 +30,28 @@ public:
       return thread.report(ReportKind::BarrierMisuse,
                            "barrier " + Twine(id) + "; a CTA has barriers 0 to 15");
     if (waits)
-      cta.barriers[id].sync(thread, count, /*aligned=*/true);
+      cta.barriers[id].sync(thread, count);
     else
-      cta.barriers[id].arrive(thread, count, /*aligned=*/true);
+      cta.barriers[id].arrive(thread, count);
   }
 
 private:
   bool hasId, hasCount, waits;
 };
 
-FailureOr<std::unique_ptr<Instruction>> decodeBarrier0(NVVM::Barrier0Op) {
+DecodeResult decodeBarrier0(NVVM::Barrier0Op) {
   return makeInstruction<CtaBarrier>(false, false, true);
 }
-FailureOr<std::unique_ptr<Instruction>> decodeBarrier(NVVM::BarrierOp op) {
+DecodeResult decodeBarrier(NVVM::BarrierOp op) {
   if (op.getReductionOp())
     return op.emitError() << "the emulator has no barriers that reduce a predicate";
   return makeInstruction<CtaBarrier>(!!op.getBarrierId(), !!op.getNumberOfThreads(), true);
 }
-FailureOr<std::unique_ptr<Instruction>> decodeBarrierArrive(NVVM::BarrierArriveOp op) {
+DecodeResult decodeBarrierArrive(NVVM::BarrierArriveOp op) {
   return makeInstruction<CtaBarrier>(!!op.getBarrierId(), !!op.getNumberOfThreads(), false);
+}
+DecodeResult decodeCountedArrive(attn::nv::BarrierArriveOp) {
+  return makeInstruction<CtaBarrier>(true, true, false);
 }
 
 /// bar.warp.sync: the member lanes wait for one another and learn what they knew.
@@ -62,9 +66,7 @@ public:
   }
 };
 
-FailureOr<std::unique_ptr<Instruction>> decodeWarpBarrier(NVVM::SyncWarpOp) {
-  return makeInstruction<WarpBarrier>();
-}
+DecodeResult decodeWarpBarrier(NVVM::SyncWarpOp) { return makeInstruction<WarpBarrier>(); }
 
 } // namespace
 
@@ -72,5 +74,6 @@ void attn::emu::registerSynchronization(InstructionTable &table) {
   addOp<NVVM::Barrier0Op, decodeBarrier0>(table);
   addOp<NVVM::BarrierOp, decodeBarrier>(table);
   addOp<NVVM::BarrierArriveOp, decodeBarrierArrive>(table);
+  addOp<attn::nv::BarrierArriveOp, decodeCountedArrive>(table);
   addOp<NVVM::SyncWarpOp, decodeWarpBarrier>(table);
 }

@@ -56,8 +56,9 @@ public:
       return nullptr;
     std::byte *address = map.base + globalBegin;
     for (unsigned dim = 1; dim < map.rank; ++dim) {
-      int64_t coordinate = int64_t(first[dim]) + static_cast<int64_t>(index % map.box[dim]);
-      index /= map.box[dim];
+      size_t i = index % map.count(dim);
+      int64_t coordinate = int64_t(first[dim]) + static_cast<int64_t>(i * map.steps[dim]);
+      index /= map.count(dim);
       if (coordinate < 0 || coordinate >= map.sizes[dim])
         return nullptr;
       address += coordinate * map.strides[dim - 1];
@@ -160,8 +161,7 @@ public:
   unsigned cycles() const override { return 16; }
   unsigned latency() const override { return 600; }
 
-  static FailureOr<std::unique_ptr<Instruction>>
-  decode(NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
+  static DecodeResult decode(NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
     if (op.getMode() != NVVM::TMALoadMode::TILE)
       return op.emitError() << "the emulator has no semantics for the im2col and gather modes of "
                                "'"
@@ -234,8 +234,7 @@ public:
     return store;
   }
 
-  static FailureOr<std::unique_ptr<Instruction>>
-  decode(NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp op) {
+  static DecodeResult decode(NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp op) {
     if (op.getPredicate())
       return op.emitError() << "the emulator has no semantics for '" << op->getName()
                             << "' with a predicate; branch around it";
@@ -245,7 +244,7 @@ public:
     return std::unique_ptr<Instruction>(std::move(store));
   }
 
-  static FailureOr<std::unique_ptr<Instruction>> decodeReduce(NVVM::CpAsyncBulkTensorReduceOp op) {
+  static DecodeResult decodeReduce(NVVM::CpAsyncBulkTensorReduceOp op) {
     auto store = decodeCommon(op);
     if (!store)
       return failure();

@@ -77,7 +77,7 @@ private:
   bool hasPredicate;
 };
 
-FailureOr<std::unique_ptr<Instruction>> decodeShuffle(NVVM::ShflOp op) {
+DecodeResult decodeShuffle(NVVM::ShflOp op) {
   return makeInstruction<Shuffle>(op.getKind(), op.getReturnValueAndIsValid().value_or(false));
 }
 
@@ -120,9 +120,7 @@ private:
   NVVM::VoteSyncKind kind;
 };
 
-FailureOr<std::unique_ptr<Instruction>> decodeVote(NVVM::VoteSyncOp op) {
-  return makeInstruction<Vote>(op.getKind());
-}
+DecodeResult decodeVote(NVVM::VoteSyncOp op) { return makeInstruction<Vote>(op.getKind()); }
 
 } // namespace
 

@@ -32,8 +32,6 @@ static constexpr size_t kRows = 64, kChunkBytes = 16;
 
 namespace {
 
-using Result = FailureOr<std::unique_ptr<Instruction>>;
-
 /// Element types of an operand.
 enum class Element { F16, BF16, E4M3, E5M2 };
 
@@ -126,13 +124,6 @@ void multiply(const Matrix &a, const Matrix &b, size_t n, Product &d, const Prod
     }
 }
 
-/// A warpgroup's instruction that all 128 threads execute.
-class GroupInstruction : public Instruction {
-public:
-  Scope scope() const final { return Scope::Warpgroup; }
-  bool takesWholeUnit() const final { return true; }
-};
-
 //===----------------------------------------------------------------------===//
 // wgmma
 //===----------------------------------------------------------------------===//
@@ -141,7 +132,7 @@ class Wgmma : public GroupInstruction {
 public:
   void execute(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) const override;
   unsigned latency() const override { return static_cast<unsigned>(n / 2); }
-  static Result decode(attn::nv::WgmmaOp op);
+  static DecodeResult decode(attn::nv::WgmmaOp op);
 
 private:
   /// An operand that all threads must agree on. False: reported.
@@ -162,7 +153,7 @@ private:
   std::optional<size_t> acc;
 };
 
-Result Wgmma::decode(attn::nv::WgmmaOp op) {
+DecodeResult Wgmma::decode(attn::nv::WgmmaOp op) {
   Operands<attn::nv::WgmmaOp> operands(op);
   auto wgmma = std::make_unique<Wgmma>();
   wgmma->n = op.getN();
@@ -246,7 +237,7 @@ ProductPtr Wgmma::accumulators(Warpgroup &group, const Site &site, ArrayRef<Lane
   auto bits = [&](const Lane &lane, size_t i) { return get<uint32_t>(lane.args, *acc + 8 * i); };
   uint32_t first = bits(lanes.front(), 0);
   ProductTable &table = productsOf(group);
-  ProductPtr previous = table.share(first);
+  ProductPtr previous = table.find(first);
   if (previous && previous->perThread != perThread) {
     lanes.front().thread->report(ReportKind::AccumulatorInFlight,
                                  "accumulates onto the values of " + previous->site.text() +
@@ -257,11 +248,15 @@ ProductPtr Wgmma::accumulators(Warpgroup &group, const Site &site, ArrayRef<Lane
   for (auto [thread, lane] : llvm::enumerate(lanes))
     for (size_t i = 0; i != perThread; ++i) {
       uint32_t value = bits(lane, i);
-      bool fits = table.find(value) == previous.get() && (!previous || Tag(value).value == i);
+      bool fits = previous ? value == Tag::encode(Tag(first).number, i)
+                           : !table.find(value) && !table.endOf(value);
       if (!fits) {
-        lane.thread->report(ReportKind::AccumulatorInFlight,
-                            "accumulator " + Twine(i) +
-                                " is not the one that the products before it left there");
+        const Site *end = table.endOf(value);
+        lane.thread->report(
+            ReportKind::AccumulatorInFlight,
+            "accumulator " + Twine(i) +
+                (end ? " is of a product whose registers were given on by " + end->text()
+                     : " is not the one that the products before it left there"));
         return nullptr;
       }
       values->values[thread * perThread + i] = std::bit_cast<float>(value);
@@ -279,6 +274,7 @@ void Wgmma::execute(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) co
       (scale && !agree<bool>(lanes, *scale, "scale_d")))
     return;
 
+  ProductTable &table = productsOf(group);
   ProductPtr previous;
   if (acc && (!scale || get<bool>(lanes.front().args, *scale))) {
     previous = accumulators(group, site, lanes);
@@ -312,95 +308,23 @@ void Wgmma::execute(Warpgroup &group, const Site &site, ArrayRef<Lane> lanes) co
       previous->op->land();
     multiply(a ? a->read() : *registers, b.read(), n, *product, previous.get());
   };
+  // The registers of the accumulators are those of the result, whether or not they are added.
+  if (uint32_t old = acc ? get<uint32_t>(lanes.front().args, *acc) : 0; table.find(old))
+    table.remove(old, site);
+  std::optional<uint32_t> number = table.add(product);
+  if (!number)
+    return issuer.report(ReportKind::AccumulatorInFlight,
+                         Twine(ProductTable::kMost) +
+                             " products were started of which no wait has tied the values");
   group.wgmmas.add(op);
-  uint32_t number = productsOf(group).add(product);
   group.cta.cluster.launch.engine.issue(op, /*wakes=*/false);
   for (const Lane &lane : lanes)
     for (size_t i = 0; i != n / 2; ++i)
-      put(lane.results, 8 * i, Tag::encode(number, i));
+      put(lane.results, 8 * i, Tag::encode(*number, i));
 }
-
-//===----------------------------------------------------------------------===//
-// Fences, groups, waits
-//===----------------------------------------------------------------------===//
-
-/// Passes its operands through; a tag keeps its meaning.
-class Fence : public GroupInstruction {
-public:
-  explicit Fence(size_t numValues) : numValues(numValues) {}
-  void execute(Warpgroup &group, const Site &, ArrayRef<Lane> lanes) const override {
-    group.fenced = true;
-    for (const Lane &lane : lanes)
-      for (size_t i = 0; i != numValues; ++i)
-        put(lane.results, 8 * i, get<uint32_t>(lane.args, 8 * i));
-  }
-  static Result decode(attn::nv::WgmmaFenceOp op) {
-    return std::unique_ptr<Instruction>(std::make_unique<Fence>(op->getNumOperands()));
-  }
-  static Result decodeBare(NVVM::WgmmaFenceAlignedOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<Fence>(0));
-  }
-
-private:
-  size_t numValues;
-};
-
-class Commit : public GroupInstruction {
-public:
-  void execute(Warpgroup &group, const Site &, ArrayRef<Lane>) const override {
-    group.wgmmas.commit();
-  }
-  static Result decode(NVVM::WgmmaGroupSyncAlignedOp) {
-    return std::unique_ptr<Instruction>(std::make_unique<Commit>());
-  }
-};
-
-class Wait : public GroupInstruction {
-public:
-  Wait(size_t pending, size_t numValues) : pending(pending), numValues(numValues) {}
-  void execute(Warpgroup &group, const Site &, ArrayRef<Lane> lanes) const override {
-    std::vector<AsyncOpPtr> done = group.wgmmas.take(pending);
-    group.complete(done);
-    ProductTable &table = productsOf(group);
-    for (const ProductPtr &product : table.all())
-      product->isDone |= llvm::is_contained(done, product->op);
-    group.fenced = false;
-    for (auto [thread, lane] : llvm::enumerate(lanes))
-      for (size_t i = 0; i != numValues; ++i) {
-        auto bits = get<uint32_t>(lane.args, 8 * i);
-        const Product *product = table.find(bits);
-        if (!product) {
-          put(lane.results, 8 * i, bits);
-          continue;
-        }
-        if (!product->isDone)
-          return lane.thread->report(ReportKind::AccumulatorInFlight,
-                                     "value " + Twine(i) + " is tied, but the product of " +
-                                         product->site.text() +
-                                         " is in a group that this wait leaves in flight");
-        put(lane.results, 8 * i, product->values[thread * product->perThread + Tag(bits).value]);
-      }
-  }
-  static Result decode(attn::nv::WgmmaWaitOp op) {
-    return std::unique_ptr<Instruction>(
-        std::make_unique<Wait>(op.getPending(), op.getAcc().size()));
-  }
-  static Result decodeBare(NVVM::WgmmaWaitGroupSyncOp op) {
-    return std::unique_ptr<Instruction>(std::make_unique<Wait>(op.getGroup(), 0));
-  }
-
-private:
-  size_t pending;
-  size_t numValues;
-};
 
 } // namespace
 
 void attn::emu::registerWgmma(InstructionTable &table) {
   addOp<attn::nv::WgmmaOp, Wgmma::decode>(table);
-  addOp<attn::nv::WgmmaFenceOp, Fence::decode>(table);
-  addOp<NVVM::WgmmaFenceAlignedOp, Fence::decodeBare>(table);
-  addOp<NVVM::WgmmaGroupSyncAlignedOp, Commit::decode>(table);
-  addOp<attn::nv::WgmmaWaitOp, Wait::decode>(table);
-  addOp<NVVM::WgmmaWaitGroupSyncOp, Wait::decodeBare>(table);
 }

@@ -1,5 +1,5 @@
 // Accumulators in flight may reach waits alone.
-// RUN: not attn-opt %s --convert-nvvm-to-emulator 2>&1 | FileCheck %s
+// RUN: not attn-opt %s -split-input-file --convert-nvvm-to-emulator 2>&1 | FileCheck %s
 
 llvm.func @read_early(%a: i64, %out: !llvm.ptr<1>, %p: i1) attributes {nvvm.kernel} {
   attn_nv.wgmma_fence
@@ -11,5 +11,19 @@ llvm.func @read_early(%a: i64, %out: !llvm.ptr<1>, %p: i1) attributes {nvvm.kern
 ^next(%x: f32):
   %y = llvm.fadd %x, %x : f32
   llvm.store %y, %out : f32, !llvm.ptr<1>
+  llvm.return
+}
+
+// -----
+
+// Registers that a product reads are written before its fence.
+llvm.func @written_late(%a: i64, %x: i32) attributes {nvvm.kernel} {
+  // CHECK: [[# @LINE + 6]]:10: error: missing wgmma fence: a register of the product is written after it
+  // CHECK: [[# @LINE + 3]]:8: note: written here
+  // CHECK: [[# @LINE + 1]]:3: note: the fence; pass the value through it
+  attn_nv.wgmma_fence
+  %y = llvm.add %x, %x : i32
+  // The first is the fence's argument.
+  %d:4 = attn_nv.wgmma n = 8, a_registers(%x, %x, %x, %y) b(%a) : bf16, bf16
   llvm.return
 }

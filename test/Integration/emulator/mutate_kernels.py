@@ -26,7 +26,8 @@ NOTICED = re.compile(
     r"(race|data in flight|missing proxy fence|missing wgmma fence|"
     r"accumulator in flight|uninitialized read|shared memory out of bounds|misaligned address|"
     r"global memory out of bounds|barrier misuse|divergent collective|deadlock|endless program|"
-    r"bad operand|bad descriptor|\S+ accumulator read before its wait)", re.DOTALL)
+    r"bad operand|bad descriptor|access after the end of a CTA|"
+    r"\S+ (accumulator read before its wait|missing wgmma fence))", re.DOTALL)
 
 
 @dataclasses.dataclass(frozen=True)

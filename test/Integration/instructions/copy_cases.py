@@ -110,8 +110,9 @@ def combine(element, reduction, old, new):
     return bf16(result) if element == "bf16" else result
 
 
-def tensor(element, sizes, box, first, mode=0, direction="load", padding=0, nan=0):
-    """`sizes` and `box` have dim 0 first; numpy's arrays have it last."""
+def tensor(element, sizes, box, first, mode=0, direction="load", padding=0, nan=0, step=1):
+    """`sizes` and `box` have dim 0 first; numpy's arrays have it last. Of dim 1 every `step`th
+    element of `step` times the box is moved."""
     number, kind = ELEMENTS[element]
     rank, size = len(sizes), np.dtype(kind).itemsize
     pitch = -(-sizes[0] * size // 16) * 16 + padding
@@ -127,14 +128,17 @@ def tensor(element, sizes, box, first, mode=0, direction="load", padding=0, nan=
     if direction != "load":
         limits[0] = -(-sizes[0] * size // 16) * 16 // size
     for index in itertools.product(*(range(b) for b in reversed(box))):
-        at = first[::-1] + np.array(index)
+        steps = np.array([step if i == rank - 2 else 1 for i in range(rank)])
+        at = first[::-1] + steps * np.array(index)
         linear = int(np.ravel_multi_index(index, tuple(reversed(box)))) * size
         slots.append((swizzled(mode, DATA + linear) - DATA, tuple(at),
                       all(0 <= c < s for c, s in zip(at, reversed(limits)))))
     argument = 0 if direction == "load" else 1
-    map_ = Map(argument, number, sizes, strides, box, mode, nan)
+    reach = tuple(b * (step if i == 1 else 1) for i, b in enumerate(box))
+    map_ = Map(argument, number, sizes, strides, reach, mode, nan, steps=(1, step, 1, 1, 1))
     name = (f"tma_{direction}_{element}_{'x'.join(map(str, sizes))}_box{'x'.join(map(str, box))}_at"
-            f"{'_'.join(map(str, first))}_swizzle{mode}{'_pad' * bool(padding)}{'_nan' * nan}")
+            f"{'_'.join(map(str, first))}_swizzle{mode}{'_pad' * bool(padding)}{'_nan' * nan}"
+            f"{f'_step{step}' * (step > 1)}")
     tail = [num_bytes, *(int(c) for c in first)]
     if direction == "load":
         image = np.zeros(count, kind)
@@ -180,6 +184,7 @@ def tensor_cases():
             yield tensor("bf16", (span // 2, 9, 3), (span // 2, 8, 2), at(0, 4, 1), mode, direction)
         yield tensor("bf16", (64, 30), (32, 8), at(0, 8), direction=direction, padding=32)
         yield tensor("bf16", (50, 6, 2), (64, 4, 1), at(0, 4, 1), 3, direction, padding=48)
+        yield tensor("bf16", (64, 30, 2), (32, 8, 2), at(0, 3, 0), direction=direction, step=2)
         for width in (34, 37, 41):
             yield tensor("f32", (width, 6), (32, 4), at(8, 1), direction=direction, padding=64)
     for element in ("f32", "bf16", "f16"):

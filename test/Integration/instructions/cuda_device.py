@@ -93,7 +93,8 @@ class Driver:
                   ctypes.c_void_p(pointers[argument.argument].value + argument.offset),
                   (ctypes.c_uint64 * rank)(*argument.sizes),
                   (ctypes.c_uint64 * max(rank - 1, 1))(*(argument.strides or (0,))),
-                  (ctypes.c_uint32 * rank)(*argument.box), (ctypes.c_uint32 * rank)(*[1] * rank),
+                  (ctypes.c_uint32 * rank)(*argument.box),
+                  (ctypes.c_uint32 * rank)(*argument.steps[:rank]),
                   0, argument.swizzle, 0, argument.nan)
         return map_, raw
 

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// emulate-kernels MODULE.mlir: reads launches from the standard input, one JSON object a line,
-// and answers each with a line, {"ok": true} or {"error": "..."}.
+// emulate-kernels MODULE.mlir [TARGET]: runs kernels on TARGET, sm_90a by default. Reads launches
+// from the standard input, one JSON object a line, and answers each with a line, {"ok": true} or
+// {"error": "..."}.
 //
 //   {"kernel": "f", "grid": [1,1,1], "block": [128,1,1], "shared": 1024,
 //    "async": "early", "seed": 0,
 //    "args": [{"file": "in.bin"}, {"file": "out.bin", "output": true}, {"i32": 5}, {"i64": 5},
-//             {"f32": 0.5}, {"map": {"arg": 0, "offset": 0, "element": 9, "sizes": [..], "strides":
-//             [..],
-//                      "box": [..], "swizzle": 3}}]}
+//             {"f32": 0.5}, {"map": {"arg": 0, "offset": 0, "element": 9, "sizes": [..],
+//                                    "strides": [..], "box": [..], "steps": [..], "swizzle": 3}}]}
 //
 // A file is a buffer in global memory that begins with its bytes; one marked as output is
 // written back, one with "passed": false is no parameter. A map describes a tensor in the buffer of
@@ -24,6 +24,7 @@
 #include "attn/Emulator/Program.h"
 #include "attn/Emulator/TensorMap.h"
 #include "attn/Pipelines/Registration.h"
+#include "attn/Target/TargetInfo.h"
 
 #include <iostream>
 #include <llvm/Support/JSON.h>
@@ -74,11 +75,12 @@ emu::TensorMap makeMap(const json::Object &spec, llvm::ArrayRef<Parameter> param
   map.swizzle = static_cast<emu::Swizzle>(number(spec, "swizzle"));
   map.fillNaN = number(spec, "nan") != 0;
   const json::Array &sizes = *spec.getArray("sizes"), &strides = *spec.getArray("strides"),
-                    &box = *spec.getArray("box");
+                    &box = *spec.getArray("box"), &steps = *spec.getArray("steps");
   map.rank = static_cast<uint8_t>(sizes.size());
   for (unsigned dim = 0; dim < map.rank; ++dim) {
-    map.sizes[dim] = static_cast<uint32_t>(*sizes[dim].getAsInteger());
-    map.box[dim] = static_cast<uint16_t>(*box[dim].getAsInteger());
+    map.sizes[dim] = *sizes[dim].getAsInteger();
+    map.box[dim] = static_cast<uint32_t>(*box[dim].getAsInteger());
+    map.steps[dim] = static_cast<uint8_t>(*steps[dim].getAsInteger());
     if (dim != 0)
       map.strides[dim - 1] = *strides[dim - 1].getAsInteger();
   }
@@ -162,8 +164,9 @@ std::string run(const emu::Program &program, const json::Object &request) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    llvm::errs() << "usage: emulate-kernels MODULE.mlir\n";
+  const TargetInfo *target = argc == 3 ? findTarget(argv[2]) : findTarget("sm_90a");
+  if (argc < 2 || argc > 3 || !target) {
+    llvm::errs() << "usage: emulate-kernels MODULE.mlir [TARGET]\n";
     return 1;
   }
   mlir::DialectRegistry registry;
@@ -172,7 +175,7 @@ int main(int argc, char **argv) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(argv[1], &context);
   if (!module)
     return 1;
-  auto program = emu::Program::create(*module);
+  auto program = emu::Program::create(*module, *target);
   if (!program) {
     llvm::errs() << "emulate-kernels: " << program.error().message << "\n";
     return 1;

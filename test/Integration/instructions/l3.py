@@ -158,6 +158,7 @@ class Map:
     swizzle: int = 0
     nan: int = 0
     offset: int = 0
+    steps: tuple = (1, 1, 1, 1, 1)  # Every so manieth element of the box is moved.
 
 
 @dataclasses.dataclass

@@ -84,10 +84,10 @@ def fragments(bits):
 KERNELS = {}
 
 
-def wgmma_kernel(n, a, b, registers, transpose_a, transpose_b, chain):
+def wgmma_kernel(n, a, b, registers, transpose_a, transpose_b, chain, others):
     """(image, registers of A, out, image bytes, desc A, desc B, scale_d): D = A B, and with
-    `chain` D = A B (+ A B where scale_d)."""
-    key = (n, a, b, registers, transpose_a, transpose_b, chain)
+    `chain` D = A B (+ A B where scale_d). `others` more products start before D is waited for."""
+    key = (n, a, b, registers, transpose_a, transpose_b, chain, others)
     if key in KERNELS:
         return KERNELS[key]
     f = Function("wgmma_" + "_".join(str(int(x) if isinstance(x, bool) else x) for x in key),
@@ -113,6 +113,8 @@ def wgmma_kernel(n, a, b, registers, transpose_a, transpose_b, chain):
     if chain:
         more = f.compare("ne", "%scale", 0)
         d = f.values(n // 2, f"{head} acc({', '.join(d)}) scale_d({more}) : {a}, {b}")
+    if others:
+        f.repeat(0, others, 1, lambda i: f.values(n // 2, f"{head} : {a}, {b}"))
     f.line("nvvm.wgmma.commit.group.sync.aligned")
     d = f.values(n // 2, f"attn_nv.wgmma_wait 0 acc({', '.join(d)})")
     target = f.offset("%out", f.mul("%thread", 2 * n), G)
@@ -123,7 +125,7 @@ def wgmma_kernel(n, a, b, registers, transpose_a, transpose_b, chain):
 
 
 def wgmma(n, a="bf16", b="bf16", mode=1, registers=False, transpose_a=False, transpose_b=False,
-          chain=None, random=False, k0=0):
+          chain=None, random=False, k0=0, others=0):
     rng = np.random.default_rng(n + 7 * mode)
     size = ELEMENTS[a][0]
     k = 32 // size
@@ -151,9 +153,9 @@ def wgmma(n, a="bf16", b="bf16", mode=1, registers=False, transpose_a=False, tra
     factor = 1 if not chain else 2
     row, column = accumulators(n)
     expected = (factor * exact)[row, column].astype(np.float32)
-    f = wgmma_kernel(n, a, b, registers, transpose_a, transpose_b, chain is not None)
+    f = wgmma_kernel(n, a, b, registers, transpose_a, transpose_b, chain is not None, others)
     flags = f"{'r' if registers else 's'}{'t' * transpose_a}{'T' * transpose_b}"
-    extra = f"_k{k0}" * bool(k0) + "_random" * random + f"_chain{chain}" * (chain is not None)
+    extra = f"_others{others}" * bool(others) + f"_k{k0}" * bool(k0) + "_random" * random + f"_chain{chain}" * (chain is not None)
     bound = 0.0
     if random:
         bound = 2 * (k + 1) * 2.0 ** (-23 if size == 2 else -13)
@@ -187,6 +189,7 @@ def wgmma_cases():
     for registers in (False, True):
         for chain in (0, 1):
             yield wgmma(64, registers=registers, chain=chain)
+    yield wgmma(8, others=600)
     for element in ELEMENTS:
         for n in (64, 256):
             yield wgmma(n, element, element, random=True)

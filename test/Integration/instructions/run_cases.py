@@ -25,7 +25,7 @@ import numpy as np
 import l3
 
 FAMILIES = ("matrix", "copy", "sync", "number", "tile")
-EMULATED_FAMILIES = (*FAMILIES, "broken")
+EMULATED_FAMILIES = (*FAMILIES, "broken", "lifetime")
 
 
 def families(names):
@@ -98,7 +98,7 @@ class Emulator:
                     "arg": argument.argument, "offset": argument.offset, "nan": argument.nan,
                     "element": argument.element, "sizes": list(argument.sizes),
                     "strides": [int(s) for s in argument.strides], "box": list(argument.box),
-                    "swizzle": argument.swizzle}})
+                    "steps": list(argument.steps), "swizzle": argument.swizzle}})
             elif isinstance(argument, tuple):
                 arguments.append({argument[0]: argument[1]})
             else:

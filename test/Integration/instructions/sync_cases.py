@@ -318,6 +318,24 @@ def cluster_cases():
                      ctas=2)
 
 
+    def relaxed(f):
+        """A relaxed barrier suffices for mbarriers that are fenced; CTA 1 arrives at CTA 0's."""
+        def body():
+            f.line(f"nvvm.mbarrier.init {f.shared(0)}, {f.const(2 * THREADS)} : {S}, i32")
+            f.line("nvvm.fence.mbarrier.init")
+
+        f.when(f.compare("eq", "%thread", 0), body)
+        f.line("nvvm.cluster.arrive.relaxed {aligned}")
+        f.line("nvvm.cluster.wait {aligned}")
+        for target in (0, 1):
+            there = f.value(f"nvvm.mapa {f.shared(0)}, {f.const(target)} : {S} -> {C}")
+            f.line(f"attn_nv.mbarrier_arrive {there} : {C}")
+        f.line(f"attn_nv.mbarrier_wait {f.shared(0)}, {f.const(0)} cluster : {S}")
+        return rank(f)
+
+    yield per_thread("cluster_relaxed_mbarrier", relaxed, t // THREADS, cluster=2, ctas=2)
+
+
 def cases():
     yield from mbarrier_cases()
     yield from barrier_cases()

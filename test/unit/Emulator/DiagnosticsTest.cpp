@@ -240,9 +240,28 @@ TEST(Diagnostics, Unreachable) {
 
 TEST(Diagnostics, LaunchesThatDoNotFit) {
   Trial trial{.threads = 2000};
-  EXPECT_THAT(trial.run(""), HasSubstr("expected 1 to 1024 threads a CTA, got 2000"));
+  EXPECT_THAT(trial.run(""), HasSubstr("expected 1 to 1024 threads a CTA on sm_90a, got 2000"));
   trial = {.sharedBytes = 1 << 20};
   EXPECT_THAT(trial.run(""), HasSubstr("bytes of shared memory"));
   trial = {.grid = 0};
   EXPECT_THAT(trial.run(""), HasSubstr("at least one CTA"));
+}
+
+TEST(Diagnostics, SharedMemoryOfATarget) {
+  const std::pair<const char *, size_t> kBytes[] = {
+      {"sm_80", 166912}, {"sm_86", 101376}, {"sm_89", 101376}, {"sm_90a", 232448}};
+  for (auto [target, bytes] : kBytes) {
+    Trial trial{.sharedBytes = bytes, .target = target};
+    EXPECT_EQ(trial.run(""), "");
+    ++trial.sharedBytes;
+    EXPECT_THAT(trial.run(""), HasSubstr("expected at most " + std::to_string(bytes) +
+                                         " bytes of shared memory a CTA on " + target + ", got "));
+  }
+}
+
+TEST(Diagnostics, OpThatTheTargetLacks) {
+  Trial trial{.threads = 1, .target = "sm_80"};
+  EXPECT_THAT(trial.run("attn_nv.mbarrier_arrive %smem : !llvm.ptr<3>"),
+              AllOf(HasSubstr("the program has ops that sm_80 lacks"),
+                    HasSubstr("needs sm_90 or later, got sm_80")));
 }

@@ -38,7 +38,7 @@ std::string Trial::run(const std::string &body) {
                                                              ParserConfig(&context), "t.mlir");
   if (!module)
     return "parse: " + diagnostics;
-  auto program = emu::Program::create(*module);
+  auto program = emu::Program::create(*module, *findTarget(target));
   if (!program)
     return program.error().message + ": " + diagnostics;
   void *address = x.data();

@@ -21,6 +21,7 @@ struct Trial {
   unsigned grid = 1;
   size_t sharedBytes = 1024;
   emu::LaunchOptions options = {};
+  std::string target = "sm_90a";
   std::vector<int32_t> x = std::vector<int32_t>(64);
 
   /// Runs a body that may use %x, %smem (dynamic shared memory), %tid, and the constants %c0,

@@ -35,10 +35,11 @@ inline constexpr llvm::StringLiteral kEmulatorEntryPrefix = "attn_emu_entry_";
 /// A load, store or atomic of plain LLVM.
 class MemoryAccess : public emu::Instruction {
 public:
-  MemoryAccess(emu::AccessKind kind, size_t bytes, size_t alignment)
-      : kind(kind), bytes(bytes), alignment(alignment) {}
+  MemoryAccess(emu::AccessKind kind, size_t bytes, size_t alignment, bool isOwnShared)
+      : kind(kind), bytes(bytes), alignment(alignment), isOwnShared(isOwnShared) {}
   const emu::AccessKind kind;
   const size_t bytes, alignment;
+  const bool isOwnShared; ///< Through a pointer into the shared memory of the thread's CTA.
 };
 
 /// What an L3 program says about one of its kernels.
@@ -52,6 +53,7 @@ struct EmulatedKernel {
   /// Threads of a CTA; 0 when the kernel does not say.
   unsigned maxThreads = 0;
   bool exactThreads = false; ///< Not fewer either (reqntid).
+  unsigned minCtas = 1;      ///< Of an SM (minnctapersm).
   emu::Dim3 cluster;
 };
 
@@ -59,8 +61,8 @@ struct EmulatedKernel {
 struct EmulatorTables {
   std::vector<emu::Site> sites;
   std::vector<EmulatedKernel> kernels;
-  /// Static shared memory; dynamic memory follows, aligned to `sharedAlignment`.
-  size_t staticSharedBytes = 0, sharedAlignment = 16;
+  /// Static shared memory; dynamic memory follows.
+  size_t staticSharedBytes = 0;
   /// Stack that a thread needs at most: unoptimized code keeps every value there.
   size_t stackBytes = 0;
   /// Other globals, by symbol, with their sizes.
