@@ -113,11 +113,24 @@ void ClusterBarrier::arrive(Thread &thread, bool release) {
   gathering.join(release ? thread.clocks : thread.fencedInits);
   if (release)
     thread.tick();
-  if (++arrived < numThreads(thread.cluster()))
+  ++arrived;
+  advance(thread.cluster());
+}
+
+void ClusterBarrier::exited(Thread &thread) {
+  ++numExited;
+  if (arrivals.lookup(&thread) != phase + 1)
+    ++absent;
+  advance(thread.cluster());
+}
+
+void ClusterBarrier::advance(Cluster &cluster) {
+  if (arrived == 0 || arrived + absent < numThreads(cluster))
     return;
   released = std::move(gathering);
   gathering.clear();
   arrived = 0;
+  absent = numExited;
   ++phase;
 }
 

@@ -36,11 +36,6 @@ void Fiber::suspend() {
   caller = from.fctx;
 }
 
-bool Fiber::ownsStack(const void *address, size_t bytes) const {
-  return address >= stackBegin && address < stackEnd &&
-         bytes <= static_cast<size_t>(stackEnd - static_cast<const std::byte *>(address));
-}
-
 FiberPool::FiberPool(size_t bytes) {
   size_t page = getpagesize();
   stackBytes = (bytes + kOwnBytes + page - 1) / page * page;

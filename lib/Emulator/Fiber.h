@@ -22,7 +22,6 @@ struct Fiber {
   void resume();
   /// Called on the fiber's stack: back to whoever resumed it.
   void suspend();
-  bool ownsStack(const void *address, size_t bytes) const;
 
   /// At the first resume: where its resumer goes on.
   void resumedFrom(void *context) { caller = context; }

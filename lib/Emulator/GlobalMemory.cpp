@@ -42,6 +42,13 @@ void GlobalMemory::addBytes(std::string name, const void *data, size_t bytes) {
   regions.push_back({std::move(name), begin, begin + bytes, begin, 1, {}, {}, {}, ""});
 }
 
+void GlobalMemory::addReadOnly(std::string name, const void *data, size_t bytes) {
+  if (bytes == 0)
+    return;
+  addBytes(std::move(name), data, bytes);
+  regions.back().isReadOnly = true;
+}
+
 bool GlobalMemory::indexOf(const Region &region, const std::byte *address,
                            llvm::SmallVectorImpl<int64_t> &index, int64_t &byteInElement) {
   index.assign(region.sizes.size(), 0);
@@ -83,12 +90,15 @@ bool GlobalMemory::holds(const Region &region, const std::byte *address, size_t 
   return true;
 }
 
-bool GlobalMemory::contains(const void *address, size_t bytes) {
+bool GlobalMemory::contains(const void *address, size_t bytes, bool isWrite) {
   auto *begin = static_cast<const std::byte *>(address);
-  if (last < regions.size() && holds(regions[last], begin, bytes))
+  auto allows = [&](const Region &region) {
+    return holds(region, begin, bytes) && !(isWrite && region.isReadOnly);
+  };
+  if (last < regions.size() && allows(regions[last]))
     return true;
   for (size_t i = 0; i < regions.size(); ++i)
-    if (holds(regions[i], begin, bytes)) {
+    if (allows(regions[i])) {
       last = i;
       return true;
     }
@@ -110,15 +120,20 @@ std::string GlobalMemory::describe(const void *address, size_t bytes) const {
       nearest = &region;
   if (!nearest)
     return "an address, in a launch without tensors";
-  std::string name = "'" + nearest->name + "' " + nearest->shape;
+  std::string name =
+      "'" + nearest->name + "'" + (nearest->shape.empty() ? "" : " ") + nearest->shape;
   if (at < nearest->begin)
     return std::to_string(nearest->begin - at) + " bytes before the start of " + name;
   if (at >= nearest->end)
     return std::to_string(at - nearest->end) + " bytes past the end of " + name;
+  if (nearest->sizes.empty())
+    return "byte " + std::to_string(at - nearest->begin) + " of " + name +
+           (holds(*nearest, at, bytes) ? ", which is read-only"
+                                       : ", which ends before " + std::to_string(bytes) + " bytes");
   // Inside: between elements, or running past a row.
   llvm::SmallVector<int64_t> index;
   int64_t inElement;
-  bool isElement = nearest->sizes.empty() || indexOf(*nearest, at, index, inElement);
+  bool isElement = indexOf(*nearest, at, index, inElement);
   std::string text = "[";
   for (int64_t i : index)
     text += (text.size() > 1 ? ", " : "") + std::to_string(i);

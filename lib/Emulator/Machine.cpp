@@ -60,18 +60,24 @@ bool Thread::access(AccessKind kind, const void *address, size_t bytes, size_t a
     storing.value = value;
     return memory->access(storing, kind, address, bytes, alignment);
   }
-  if (fiber->ownsStack(address, bytes))
-    return true;
-  return accessGlobal(address, bytes, alignment);
+  return isLocal(address, bytes) || accessGlobal(kind, address, bytes, alignment);
 }
 
-bool Thread::accessGlobal(const void *address, size_t bytes, size_t alignment) {
+bool Thread::isLocal(const void *address, size_t bytes) const {
+  auto *first = static_cast<const std::byte *>(address);
+  return llvm::any_of(locals, [&](auto local) {
+    return first >= local.first && first < local.second &&
+           bytes <= static_cast<size_t>(local.second - first);
+  });
+}
+
+bool Thread::accessGlobal(AccessKind kind, const void *address, size_t bytes, size_t alignment) {
   if (reinterpret_cast<uintptr_t>(address) % alignment != 0) {
     report(ReportKind::Misaligned, "an address that is no multiple of " + Twine(alignment) +
                                        ", at " + launch().memory.describe(address, bytes));
     return false;
   }
-  if (launch().memory.contains(address, bytes))
+  if (launch().memory.contains(address, bytes, kind != AccessKind::Read))
     return true;
   auto inRegion = static_cast<const std::byte *>(address) - region;
   if (inRegion >= 0 && inRegion < ptrdiff_t(1) << 32) {

@@ -29,8 +29,7 @@ struct Program::State {
   EmulatorTables tables;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   llvm::StringMap<ThreadFunction> entries;
-  /// Globals in memory.
-  std::vector<std::pair<std::string, std::span<std::byte>>> globals;
+  std::vector<std::byte *> globals; ///< Where each of the tables' is.
 };
 
 Program::Program(std::unique_ptr<State> state) : state(std::move(state)) {}
@@ -68,6 +67,10 @@ static void callStep(ThreadHeader *header, uint32_t site) {
     watcher->looped(thread, siteOf(thread, site));
 }
 
+static void callLocal(ThreadHeader *header, const std::byte *address, uint64_t bytes) {
+  threadOf(header).addLocal(address, bytes);
+}
+
 static void callCheck(ThreadHeader *header, uint32_t number, uint8_t failed) {
   if (failed == 0)
     return;
@@ -98,6 +101,7 @@ static llvm::Error defineHooks(llvm::orc::LLJIT &jit) {
   define(kEmulatorAccess, &callAccess);
   define(kEmulatorStep, &callStep);
   define(kEmulatorCheck, &callCheck);
+  define(kEmulatorLocal, &callLocal);
   define("__truncsfbf2", &truncateToBF16);
   define("__truncsfhf2", &truncateToF16);
   define("__extendhfsf2", &extendF16);
@@ -158,11 +162,11 @@ rt::Expected<std::unique_ptr<Program>> Program::create(ModuleOp module, const Ta
       return internal(address.takeError());
     state->entries[kernel.name] = address->toPtr<ThreadFunction>();
   }
-  for (const auto &[name, bytes] : state->tables.globals) {
-    auto address = state->jit->lookup(name);
+  for (const EmulatorTables::Global &global : state->tables.globals) {
+    auto address = state->jit->lookup(global.name);
     if (!address)
       return internal(address.takeError());
-    state->globals.push_back({"@" + name, {address->toPtr<std::byte *>(), bytes}});
+    state->globals.push_back(address->toPtr<std::byte *>());
   }
   return std::unique_ptr<Program>(new Program(std::move(state)));
 }
@@ -229,11 +233,15 @@ rt::Status Program::launch(const Request &request, GlobalMemory memory,
   if (rt::Status status = check(*state->target, request, *kernel, sharedBytes, options.onlyCta);
       !status)
     return status;
-  for (const auto &[name, bytes] : state->globals)
-    memory.addBytes(name, bytes.data(), bytes.size());
+  for (auto [global, address] : llvm::zip(tables.globals, state->globals)) {
+    if (global.isConstant)
+      memory.addReadOnly("@" + global.name, address, global.bytes);
+    else
+      memory.addBytes("@" + global.name, address, global.bytes);
+  }
   for (const auto &[i, parameter] : llvm::enumerate(kernel->parameters))
     if (parameter.byValue)
-      memory.addBytes("parameter " + std::to_string(i), request.parameters[i], parameter.bytes);
+      memory.addReadOnly("parameter " + std::to_string(i), request.parameters[i], parameter.bytes);
   LaunchShape shape{request.grid,
                     request.block,
                     kernel->cluster,

@@ -19,6 +19,7 @@ void Scheduler::runKernel(void *argument) {
   thread.warp().collectives.exited(thread, thread.lane(), kLanes);
   thread.warpgroup().collectives.exited(thread, thread.index() % kWarpgroupThreads,
                                         kWarpgroupThreads);
+  thread.cluster().barrier.exited(thread);
   thread.cta().threadExited();
 }
 

@@ -50,13 +50,18 @@ public:
   /// barrier.cluster.arrive; `release` passes on what the thread knows, not (.relaxed) just
   /// mbarriers that it has fenced.
   void arrive(Thread &thread, bool release);
-  /// barrier.cluster.wait.
+  /// barrier.cluster.wait: for all threads that have not ended.
   void wait(Thread &thread);
+  /// A thread has ended: nobody waits for it any more.
+  void exited(Thread &thread);
 
 private:
+  void advance(Cluster &cluster);
   llvm::DenseMap<Thread *, uint64_t> arrivals; ///< Phase + 1 of each thread's last arrival.
   uint64_t phase = 0;
   unsigned arrived = 0;
+  /// Threads that have ended, and those of them that did not arrive in this phase.
+  unsigned numExited = 0, absent = 0;
   Clocks gathering, released;
 };
 

@@ -23,11 +23,13 @@ class GlobalMemory {
 public:
   /// A tensor's elements, and nothing between them.
   void addTensor(std::string name, const rt::TensorArg &tensor);
-  /// Bytes without structure: scratch memory, constants, parameters passed by value.
+  /// Bytes without structure.
   void addBytes(std::string name, const void *data, size_t bytes);
+  /// Bytes that a kernel may read alone: constants, parameters passed by value.
+  void addReadOnly(std::string name, const void *data, size_t bytes);
 
-  /// Whether all of the bytes are elements of one tensor.
-  bool contains(const void *address, size_t bytes);
+  /// Whether all of the bytes are elements of one tensor, and may be written if they will be.
+  bool contains(const void *address, size_t bytes, bool isWrite = false);
   /// Says where an address lies: "8 bytes past the end of 'k' [2, 64, 4, 128] ...".
   std::string describe(const void *address, size_t bytes) const;
 
@@ -41,6 +43,7 @@ private:
     llvm::SmallVector<int64_t, 5> strides; ///< In bytes, >= 0.
     llvm::SmallVector<unsigned, 5> order;  ///< Dimensions of size > 1, longest stride first.
     std::string shape;
+    bool isReadOnly = false;
   };
   /// The index of the element that holds a byte; false where the byte is in no element.
   static bool indexOf(const Region &region, const std::byte *address,

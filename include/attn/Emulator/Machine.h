@@ -90,7 +90,9 @@ public:
   bool access(AccessKind kind, const void *address, size_t bytes, size_t alignment = 1,
               const std::byte *value = nullptr);
   /// The same for the bytes of global memory that an asynchronous operation moves.
-  bool accessGlobal(const void *address, size_t bytes, size_t alignment = 1);
+  bool accessGlobal(AccessKind kind, const void *address, size_t bytes, size_t alignment = 1);
+  /// Bytes on this thread's stack that are the program's own (llvm.alloca).
+  void addLocal(const std::byte *begin, size_t bytes) { locals.push_back({begin, begin + bytes}); }
   /// The shared memory (of this CTA or its cluster) that holds an address; null after a
   /// report.
   SharedMemory *sharedAt(const void *address);
@@ -121,6 +123,7 @@ private:
   friend class Scheduler;
   friend class Launch;
   friend class CollectiveUnit;
+  bool isLocal(const void *address, size_t bytes) const;
   enum class State : uint8_t { Ready, Blocked, Collective, Exited };
   /// Runs others until this thread is ready again; never returns once the launch is stopped.
   void suspend();
@@ -133,6 +136,7 @@ private:
   bool polls = false; ///< Has yielded and found nothing since somebody made progress.
   const Site *currentSite = nullptr;
   Fiber *fiber = nullptr;
+  llvm::SmallVector<std::pair<const std::byte *, const std::byte *>, 0> locals;
   const llvm::function_ref<bool()> *ready = nullptr;
   const llvm::function_ref<std::string()> *waitsFor = nullptr;
 };

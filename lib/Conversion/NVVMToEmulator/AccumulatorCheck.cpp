@@ -36,10 +36,6 @@ static LogicalResult follow(nv::WgmmaOp source) {
         inFlight.insert(user->getResult(use.getOperandNumber()));
         continue;
       }
-      if (isa<LLVM::SelectOp>(user)) {
-        inFlight.insert(user->getResult(0));
-        continue;
-      }
       auto branch = dyn_cast<BranchOpInterface>(user);
       std::optional<BlockArgument> argument;
       if (branch)

@@ -13,7 +13,7 @@
 namespace attn {
 
 /// Fails where a result of `attn_nv.wgmma` reaches something else than the accumulators of
-/// another, of a fence or of a wait, through block arguments and selects: an accumulator that is
+/// another, of a fence or of a wait, through block arguments: an accumulator that is
 /// read before its wait. Fails also where a register that a product reads is written between it and
 /// the fence before it.
 llvm::LogicalResult checkAccumulators(mlir::Operation *function);

@@ -77,7 +77,7 @@ private:
   OpBuilder b;
   Type pointer;
   EmulatorTables tables;
-  LLVM::LLVMFuncOp opHook, accessHook, checkHook, stepHook;
+  LLVM::LLVMFuncOp opHook, accessHook, checkHook, stepHook, localHook;
   DenseMap<LLVM::LLVMFuncOp, Frame> frames;
   llvm::StringMap<size_t> sharedOffsets;
   size_t argBytes = 8, resultBytes = 8;
@@ -103,7 +103,7 @@ void Lowering::placeGlobals() {
   for (auto global : llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>())) {
     size_t bytes = emu::hostSize(global.getGlobalType()).bytes;
     if (global.getAddrSpace() != static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)) {
-      tables.globals.push_back({global.getSymName().str(), bytes});
+      tables.globals.push_back({global.getSymName().str(), bytes, global.getConstant()});
       continue;
     }
     size_t alignment = std::max<size_t>(global.getAlignment().value_or(1),
@@ -318,6 +318,7 @@ EmulatorTables Lowering::run() {
   accessHook = declare(kEmulatorAccess, {pointer, i32, pointer, pointer});
   checkHook = declare(kEmulatorCheck, {pointer, i32, b.getI8Type()});
   stepHook = declare(kEmulatorStep, {pointer, i32});
+  localHook = declare(kEmulatorLocal, {pointer, pointer, b.getI64Type()});
   placeGlobals();
   SmallVector<LLVM::LLVMFuncOp> functions;
   for (auto func : module.getOps<LLVM::LLVMFuncOp>())
@@ -338,6 +339,14 @@ EmulatorTables Lowering::run() {
   }
   for (const SiteCollector::Found &found : collector.found)
     lowerSite(found);
+  for (auto [alloca, bytes] : collector.allocas) {
+    b.setInsertionPointAfter(alloca);
+    Location loc = alloca.getLoc();
+    Value address = alloca.getRes();
+    if (address.getType() != pointer)
+      address = LLVM::AddrSpaceCastOp::create(b, loc, pointer, address);
+    call(loc, localHook, {frameOf(alloca).thread, address, constant(loc, b.getI64Type(), bytes)});
+  }
   for (auto [block, site] : collector.loops) {
     b.setInsertionPointToStart(block);
     Operation *branch = block->getParentOp();

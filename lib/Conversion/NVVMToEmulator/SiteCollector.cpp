@@ -163,6 +163,7 @@ LogicalResult SiteCollector::visit(Operation *op) {
         count.isNegative() || count.ugt(kMaxAlloca / bytes) || !op->getBlock()->isEntryBlock())
       return op->emitError() << "expected an alloca of at most " << kMaxAlloca
                              << " bytes in the entry block: the emulator's stacks are small";
+    allocas.push_back({alloca, bytes * count.getZExtValue()});
     return success();
   }
   if (isa<LLVM::CallOp>(op))

@@ -34,6 +34,9 @@ public:
   /// Blocks that a branch goes back to, with the branch's site.
   llvm::MapVector<mlir::Block *, unsigned> loops;
 
+  /// The program's own memory on the stack, with the bytes of each.
+  std::vector<std::pair<mlir::LLVM::AllocaOp, uint64_t>> allocas;
+
   size_t stackBytes = 0;
 
 private:

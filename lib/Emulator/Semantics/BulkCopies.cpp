@@ -41,7 +41,7 @@ public:
       return;
     std::byte *source = pointerAt(args, sourceOffset);
     auto bytes = static_cast<size_t>(size);
-    if (!fromShared && !thread.accessGlobal(source, bytes, kBulkUnit))
+    if (!fromShared && !thread.accessGlobal(AccessKind::Read, source, bytes, kBulkUnit))
       return;
     std::optional<uint16_t> mask;
     if (maskOffset)
@@ -114,7 +114,8 @@ public:
     auto size = get<int32_t>(args, 16);
     std::byte *target = pointerAt(args, 0), *source = pointerAt(args, 8);
     auto bytes = static_cast<size_t>(size);
-    if (!checkSize(thread, size) || !thread.accessGlobal(target, bytes, kBulkUnit))
+    if (!checkSize(thread, size) ||
+        !thread.accessGlobal(AccessKind::Write, target, bytes, kBulkUnit))
       return;
     uint16_t mask = maskOffset ? get<uint16_t>(args, *maskOffset) : 0xFFFF;
     issueGrouped(thread, source, bytes, kBulkUnit, [=, type = type] {

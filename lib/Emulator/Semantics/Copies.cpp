@@ -31,7 +31,8 @@ public:
       return thread.report(ReportKind::BadOperand,
                            "copies " + Twine(sourceBytes) + " of " + Twine(bytes) + " bytes");
     SharedMemory *memory = thread.ownSharedAt(target);
-    if (!memory || (sourceBytes != 0 && !thread.accessGlobal(source, sourceBytes, bytes)))
+    if (!memory ||
+        (sourceBytes != 0 && !thread.accessGlobal(AccessKind::Read, source, sourceBytes, bytes)))
       return;
     auto op = std::make_shared<AsyncOp>(thread.site(), thread);
     if (!op->begin(*memory, thread.accessor(), AccessKind::Write, target, bytes, bytes))

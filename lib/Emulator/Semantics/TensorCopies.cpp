@@ -131,8 +131,9 @@ protected:
       return std::nullopt;
     }
     Box box(map, first, isStore);
+    AccessKind kind = isStore ? AccessKind::Write : AccessKind::Read;
     for (size_t i = 0, e = box.rows(); i != e; ++i)
-      if (std::byte *row = box.row(i); row && !thread.accessGlobal(row, box.insideBytes))
+      if (std::byte *row = box.row(i); row && !thread.accessGlobal(kind, row, box.insideBytes))
         return std::nullopt;
     return box;
   }

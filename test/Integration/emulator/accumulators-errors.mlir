@@ -1,16 +1,28 @@
 // Accumulators in flight may reach waits alone.
 // RUN: not attn-opt %s -split-input-file --convert-nvvm-to-emulator 2>&1 | FileCheck %s
 
-llvm.func @read_early(%a: i64, %out: !llvm.ptr<1>, %p: i1) attributes {nvvm.kernel} {
+llvm.func @read_early(%a: i64, %out: !llvm.ptr<1>) attributes {nvvm.kernel} {
   attn_nv.wgmma_fence
-  // CHECK: [[# @LINE + 6]]:8: error: accumulator read before its wait
+  // CHECK: [[# @LINE + 5]]:8: error: accumulator read before its wait: operand 0 of 'llvm.fadd' is in flight
   // CHECK: [[# @LINE + 1]]:10: note: started here; tie it with attn_nv.wgmma_wait
   %d:4 = attn_nv.wgmma n = 8, a(%a) b(%a) : bf16, bf16
-  %s = llvm.select %p, %d#0, %d#1 : i1, f32
-  llvm.br ^next(%s : f32)
+  llvm.br ^next(%d#0 : f32)
 ^next(%x: f32):
   %y = llvm.fadd %x, %x : f32
   llvm.store %y, %out : f32, !llvm.ptr<1>
+  llvm.return
+}
+
+// -----
+
+// A select moves registers, and so reads them.
+llvm.func @selected_early(%a: i64, %p: i1) attributes {nvvm.kernel} {
+  attn_nv.wgmma_fence
+  %d:4 = attn_nv.wgmma n = 8, a(%a) b(%a) : bf16, bf16
+  // CHECK: [[# @LINE + 1]]:8: error: accumulator read before its wait: operand 1 of 'llvm.select' is in flight
+  %s = llvm.select %p, %d#0, %d#1 : i1, f32
+  nvvm.wgmma.commit.group.sync.aligned
+  %e = attn_nv.wgmma_wait 0 acc(%s)
   llvm.return
 }
 

@@ -3,7 +3,7 @@
 from broken_cases import (TILE, TILE_BYTES, await_, broken, commit, expect, fill, first, load,
                           product, wait)
 from copy_cases import DATA, begin_barrier, to_cluster
-from l3 import C, G, S, Map
+from l3 import C, G, P, S, Map
 
 CP_ASYNC_ARRIVE = "nvvm.cp.async.mbarrier.arrive"
 
@@ -221,6 +221,15 @@ def fences():
             f.line("nvvm.fence.mbarrier.init"), expect(f, f.shared(0)), load(f, f.shared(0))))
 
     yield broken("mbarrier_fence_elsewhere", "missing proxy fence.*mbarrier", of_another_thread,
+                 maps=[TILE])
+
+
+def constants():
+    def store(f):
+        f.store(f.const(1), "i32", f.value(f"llvm.addrspacecast %map : {P} to {G}"))
+
+    yield broken("store_to_parameter",
+                 "global memory out of bounds.*llvm.store.*'parameter 2', which is read-only", store,
                  maps=[TILE])
 
 
@@ -450,5 +459,5 @@ def phases():
 
 
 def cases():
-    for family in (ends_of_barriers, ends_of_ctas, fences, counts, registers, maps, phases):
+    for family in (ends_of_barriers, ends_of_ctas, fences, constants, counts, registers, maps, phases):
         yield from family()

@@ -335,6 +335,18 @@ def cluster_cases():
 
     yield per_thread("cluster_relaxed_mbarrier", relaxed, t // THREADS, cluster=2, ctas=2)
 
+    def ended(f):
+        """CTA 1 ends without arriving: nobody waits for its threads."""
+        def body():
+            f.line("nvvm.cluster.arrive {aligned}")
+            f.line("nvvm.cluster.wait {aligned}")
+
+        f.when(f.compare("eq", rank(f), 0), body)
+        return rank(f)
+
+    yield per_thread("cluster_ended", ended, t // THREADS, cluster=2, ctas=2)
+
+
 
 def cases():
     yield from mbarrier_cases()

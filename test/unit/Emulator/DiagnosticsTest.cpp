@@ -85,6 +85,28 @@ TEST(Diagnostics, Misaligned) {
               AllOf(HasSubstr("misaligned address"), HasSubstr("a multiple of 4")));
 }
 
+TEST(Diagnostics, PastAnAlloca) {
+  Trial trial{.threads = 1};
+  const std::string alloca = "%a = llvm.alloca %c31 x i32 : (i32) -> !llvm.ptr ";
+  EXPECT_EQ(trial.run(alloca + "%p = llvm.getelementptr %a[30] : (!llvm.ptr) -> !llvm.ptr, i32 "
+                               "llvm.store %c1, %p : i32, !llvm.ptr"),
+            "");
+  // Not into what the emulator itself has on the thread's stack.
+  for (const char *index : {"31", "-1", "100", "-100"})
+    EXPECT_THAT(trial.run(alloca + "\n%p = llvm.getelementptr %a[" + index +
+                          "] : (!llvm.ptr) -> !llvm.ptr, i32 llvm.store %c1, %p : i32, !llvm.ptr"),
+                HasSubstr("global memory out of bounds: 'llvm.store' at t.mlir:2:"));
+}
+
+TEST(Diagnostics, WriteOfAConstant) {
+  const int32_t word = 5;
+  emu::GlobalMemory memory;
+  memory.addReadOnly("@table", &word, sizeof(word));
+  EXPECT_TRUE(memory.contains(&word, 4));
+  EXPECT_FALSE(memory.contains(&word, 4, /*isWrite=*/true));
+  EXPECT_EQ(memory.describe(&word, 4), "byte 0 of '@table', which is read-only");
+}
+
 TEST(Diagnostics, NullPointer) {
   Trial trial{.threads = 1};
   EXPECT_THAT(trial.run(R"(

@@ -12,6 +12,7 @@
 //   void attn_emu_access(ptr thread, i32 site, ptr address, ptr value)   before a load or store
 //   void attn_emu_check(ptr thread, i32 site, i8 failed)            before a division
 //   void attn_emu_step(ptr thread, i32 site)                        each round of a loop
+//   void attn_emu_local(ptr thread, ptr address, i64 bytes)         after an alloca
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +31,7 @@ inline constexpr llvm::StringLiteral kEmulatorOp = "attn_emu_op";
 inline constexpr llvm::StringLiteral kEmulatorAccess = "attn_emu_access";
 inline constexpr llvm::StringLiteral kEmulatorCheck = "attn_emu_check";
 inline constexpr llvm::StringLiteral kEmulatorStep = "attn_emu_step";
+inline constexpr llvm::StringLiteral kEmulatorLocal = "attn_emu_local";
 inline constexpr llvm::StringLiteral kEmulatorEntryPrefix = "attn_emu_entry_";
 
 /// A load, store or atomic of plain LLVM.
@@ -65,8 +67,13 @@ struct EmulatorTables {
   size_t staticSharedBytes = 0;
   /// Stack that a thread needs at most: unoptimized code keeps every value there.
   size_t stackBytes = 0;
-  /// Other globals, by symbol, with their sizes.
-  std::vector<std::pair<std::string, size_t>> globals;
+  /// Other globals.
+  struct Global {
+    std::string name;
+    size_t bytes;
+    bool isConstant;
+  };
+  std::vector<Global> globals;
 };
 
 /// Lowers a module of llvm, nvvm and attn_nv ops in place. Emits errors at ops without
