@@ -380,3 +380,64 @@ func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %o: memref<?x?x
   }
   return
 }
+
+// -----
+
+// What the op writes is not read, C9: neither a tensor itself,
+func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %o: memref<?x?x8x64xf16>,
+             %lse: memref<?x8x?xf32>, %scale: f32) {
+  // expected-error@+1 {{C9: expected the score region not to read lse, which the op writes; pass it a copy}}
+  attn.forward ins(%q, %k, %k : memref<?x?x8x64xf16>, memref<?x?x2x64xf16>, memref<?x?x2x64xf16>)
+               outs(%o, %lse : memref<?x?x8x64xf16>, memref<?x8x?xf32>) scale(%scale) score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-note@+1 {{'memref.load' reads memory of lse}}
+    %x = memref.load %lse[%b, %h, %i] : memref<?x8x?xf32>
+    %c = arith.addf %s, %x : f32
+    attn.yield %c : f32
+  }
+  return
+}
+
+// -----
+
+// nor one of which it is a view, within another op too,
+func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %buffer: memref<2x9x8x64xf16>,
+             %scale: f32, %flag: i1) {
+  %o = memref.cast %buffer : memref<2x9x8x64xf16> to memref<?x?x8x64xf16>
+  // expected-error@+1 {{C9: expected the score region not to read o, which the op writes}}
+  attn.forward ins(%q, %k, %k : memref<?x?x8x64xf16>, memref<?x?x2x64xf16>, memref<?x?x2x64xf16>)
+               outs(%o : memref<?x?x8x64xf16>) scale(%scale) score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %x = scf.if %flag -> f16 {
+      // expected-note@+1 {{'memref.load' reads memory of o}}
+      %y = memref.load %buffer[%b, %i, %h, %j] : memref<2x9x8x64xf16>
+      scf.yield %y : f16
+    } else {
+      %zero = arith.constant 0.0 : f16
+      scf.yield %zero : f16
+    }
+    %e = arith.extf %x : f16 to f32
+    %c = arith.addf %s, %e : f32
+    attn.yield %c : f32
+  }
+  return
+}
+
+// -----
+
+// nor a choice between it and another.
+func.func @f(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %o: memref<?x?x8x64xf16>,
+             %m: memref<?x?x8x64xf16>, %scale: f32, %flag: i1) {
+  %either = arith.select %flag, %m, %o : memref<?x?x8x64xf16>
+  // expected-error@+1 {{C9: expected the score region not to read o, which the op writes}}
+  attn.forward ins(%q, %k, %k : memref<?x?x8x64xf16>, memref<?x?x2x64xf16>, memref<?x?x2x64xf16>)
+               outs(%o : memref<?x?x8x64xf16>) scale(%scale) score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-note@+1 {{'memref.load' reads memory of o}}
+    %x = memref.load %either[%b, %i, %h, %j] : memref<?x?x8x64xf16>
+    %e = arith.extf %x : f16 to f32
+    %c = arith.addf %s, %e : f32
+    attn.yield %c : f32
+  }
+  return
+}

@@ -191,7 +191,15 @@ LogicalResult ForwardOp::verify() {
 }
 
 LogicalResult ForwardOp::verifyRegions() {
-  return hasScore() ? verifyScoreRegion(*this, "C9", getScore(), 4) : success();
+  if (!hasScore())
+    return success();
+  if (failed(verifyScoreRegion(*this, "C9", getScore(), 4)))
+    return failure();
+  for (NamedTensor tensor : {NamedTensor{"o", getO()}, NamedTensor{"lse", getLse()},
+                             NamedTensor{"lse_tail", getLseTail()}})
+    if (tensor.value && failed(verifyNotRead(*this, "C9", getScore(), tensor)))
+      return failure();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

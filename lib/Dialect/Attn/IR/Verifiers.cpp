@@ -7,6 +7,8 @@
 
 #include "Verifiers.h"
 
+#include <llvm/ADT/SetVector.h>
+
 using namespace mlir;
 using namespace attn;
 
@@ -130,6 +132,44 @@ LogicalResult attn::verifyScoreRegion(Operation *op, StringRef constraint, Regio
       return failure();
   }
   return success();
+}
+
+/// The memrefs that `memref` is made of: its views', casts' and selections' sources.
+static llvm::SetVector<Value> sourcesOf(Value memref) {
+  llvm::SetVector<Value> sources;
+  sources.insert(memref);
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (Operation *op = sources[i].getDefiningOp())
+      for (Value operand : op->getOperands())
+        if (isa<BaseMemRefType>(operand.getType()))
+          sources.insert(operand);
+  return sources;
+}
+
+LogicalResult attn::verifyNotRead(Operation *op, StringRef constraint, Region &region,
+                                  NamedTensor written) {
+  llvm::SetVector<Value> writtenSources = sourcesOf(written.value);
+  auto isWritten = [&](Value memref) {
+    return llvm::any_of(sourcesOf(memref),
+                        [&](Value source) { return writtenSources.contains(source); });
+  };
+  WalkResult result = region.walk([&](MemoryEffectOpInterface reader) {
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    reader.getEffects(effects);
+    for (const MemoryEffects::EffectInstance &effect : effects) {
+      Value memref = effect.getValue();
+      if (!memref || !isa<BaseMemRefType>(memref.getType()) || !isWritten(memref))
+        continue;
+      InFlightDiagnostic diagnostic = op->emitOpError();
+      diagnostic << constraint << ": expected the score region not to read " << written.name
+                 << ", which the op writes; pass it a copy";
+      diagnostic.attachNote(reader.getLoc())
+          << "'" << reader->getName() << "' reads memory of " << written.name;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult attn::refuseParameters(AsmParser &parser) {

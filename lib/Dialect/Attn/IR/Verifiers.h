@@ -51,6 +51,10 @@ llvm::LogicalResult verifySameDim(mlir::Operation *op, llvm::StringRef constrain
 llvm::LogicalResult verifyScoreRegion(mlir::Operation *op, llvm::StringRef constraint,
                                       mlir::Region &region, unsigned numPositions);
 
+/// No op of the region reads the tensor, which the op writes, nor memory that it is a view of.
+llvm::LogicalResult verifyNotRead(mlir::Operation *op, llvm::StringRef constraint,
+                                  mlir::Region &region, NamedTensor written);
+
 /// For attributes without parameters, whose generated parser would skip whatever stands in
 /// angle brackets after their name.
 llvm::LogicalResult refuseParameters(mlir::AsmParser &parser);

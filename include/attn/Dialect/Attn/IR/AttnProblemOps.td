@@ -50,8 +50,8 @@ def Attn_ForwardOp : Attn_Op<"forward", [
       is contiguous (stride 1); no elements of o or lse share an address.
     - C8: mask and layout get the operands that they ask for.
     - C9: the score region takes (f32, index, index, index, index) and yields an f32; its ops
-      work on scalars and do not write memory. One that reads a bias by position is only
-      given positions inside the sequences.
+      work on scalars, do not write memory and do not read what the op writes, nor views of it.
+      One that reads a bias by position is only given positions inside the sequences.
     - C10: alignment is a power of two, at least the size of an element.
     - C11: partial results (see `attn-split-kv`) have one more dim in front, of the
       schedule's split_kv (at least 2), in o and lse; both are given and are f32.
