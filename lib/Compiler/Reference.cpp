@@ -220,6 +220,7 @@ void Reference<Real>::computeRow(const KeysAndValues<Real> &kv, int64_t batch, i
   int64_t numRows = static_cast<int64_t>(result.rows.size()), heads = *spec.headsQ;
   double *o = &result.o[((batch * numRows + row) * heads + head) * dimV];
   double &lse = result.lse[(batch * heads + head) * numRows + row];
+  double &largestLogit = result.largestLogit[(batch * heads + head) * numRows + row];
   KeySpan span = visibleKeys(spec, shape, query);
   lse = -std::numeric_limits<double>::infinity();
   std::fill(o, o + dimV, 0.0);
@@ -237,6 +238,7 @@ void Reference<Real>::computeRow(const KeysAndValues<Real> &kv, int64_t batch, i
   Real maximum = -std::numeric_limits<Real>::infinity();
   for (int64_t j = span.begin; j < span.end; ++j) {
     s[j] *= scale;
+    largestLogit = std::max(largestLogit, std::abs(static_cast<double>(s[j])));
     if (spec.softcap)
       s[j] = cap * std::tanh(s[j] / cap);
     if (spec.alibi)
@@ -293,6 +295,7 @@ ReferenceRows attn::computeReference(const KernelSpec &spec, const RunShape &sha
   result.rows = std::move(rows);
   result.o.resize(batch * numRows * *spec.headsQ * *spec.headDimV);
   result.lse.resize(batch * *spec.headsQ * numRows);
+  result.largestLogit.resize(result.lse.size());
   if (precision == Precision::Float64)
     computeRows<double>(spec, shape, inputs, result, threads);
   else

@@ -30,6 +30,8 @@ struct ReferenceRows {
   std::vector<int64_t> rows; ///< Which queries of each sequence.
   std::vector<double> o;     ///< [batch, rows, heads_q, head_dim_v]
   std::vector<double> lse;   ///< [batch, heads_q, rows]
+  /// The largest |scale q k|, [batch, heads_q, rows].
+  std::vector<double> largestLogit;
 };
 
 /// The keys [begin, end) that a query sees; empty when end <= begin.
