@@ -66,9 +66,11 @@ tl::unexpected<rt::Error> badValue(StringRef key, StringRef text, const llvm::Tw
 }
 
 rt::Status parseValue(const SpecKey &key, StringRef text, int64_t &value) {
+  std::string kind =
+      key.multiple == 1 ? "an integer" : llvm::formatv("a multiple of {0}", key.multiple).str();
   std::string range = key.max == INT64_MAX
-                          ? llvm::formatv("an integer of at least {0}", key.min).str()
-                          : llvm::formatv("an integer in [{0}, {1}]", key.min, key.max).str();
+                          ? llvm::formatv("{0} of at least {1}", kind, key.min).str()
+                          : llvm::formatv("{0} in [{1}, {2}]", kind, key.min, key.max).str();
   int64_t parsed;
   if (text.getAsInteger(10, parsed) || parsed < key.min || parsed > key.max)
     return badValue(key.name, text, range);

@@ -113,7 +113,8 @@ void Launch::step(Thread &thread, const Site &site) {
   if (++steps > options.maxSteps)
     thread.report(ReportKind::TooManySteps, "the launch has executed " +
                                                 llvm::Twine(options.maxSteps) +
-                                                " emulated instructions, its limit");
+                                                " emulated instructions, its limit: it never ends, "
+                                                "or needs a higher one (--max-steps)");
   if (stopped())
     thread.suspend();
 }

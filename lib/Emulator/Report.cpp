@@ -9,7 +9,7 @@
 
 llvm::StringRef attn::emu::toString(ReportKind kind) {
   static constexpr llvm::StringLiteral names[] = {"deadlock",
-                                                  "endless program",
+                                                  "instruction limit",
                                                   "race",
                                                   "data in flight",
                                                   "missing proxy fence",

@@ -69,9 +69,10 @@ static Status checkPlacement(const ArgumentSpec &spec, const TensorArg &tensor) 
                                         static_cast<uint64_t>(elementBytes) %
                                         static_cast<uint64_t>(spec.alignment) !=
                                     0)
-      return mismatch(spec, "strides that are multiples of " + alignment + " bytes",
-                      "stride " + std::to_string(stride) + " elements of " +
-                          std::to_string(elementBytes) + " bytes in dimension " + dim);
+      return mismatch(
+          spec, "strides that are multiples of " + alignment + " bytes, the kernel's alignment",
+          "stride " + std::to_string(stride) + " elements of " + std::to_string(elementBytes) +
+              " bytes in dimension " + dim + "; pad the rows, or compile with a smaller alignment");
     int64_t extent;
     if (stride == std::numeric_limits<int64_t>::min() ||
         __builtin_mul_overflow(tensor.sizes[d] - 1, stride < 0 ? -stride : stride, &extent) ||

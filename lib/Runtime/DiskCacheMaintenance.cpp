@@ -137,6 +137,20 @@ PruneReport DiskCache::removeAbandoned() const {
   return report;
 }
 
+/// Removes an entry's file. One that is gone anyway counts as removed by somebody else.
+static bool removeEntry(const CacheEntry &entry, PruneReport &report) {
+  if (::unlink(entry.path.c_str()) == 0) {
+    ++report.files;
+    report.bytes += entry.bytes;
+    return true;
+  }
+  if (errno == ENOENT)
+    return true;
+  // A folder in the place of an entry is not the cache's, nor is what it holds.
+  report.kept.push_back(entry.path + ": " + std::generic_category().message(errno));
+  return false;
+}
+
 PruneReport DiskCache::removeOldest(std::vector<CacheEntry> entries, uint64_t maxBytes,
                                     std::string_view keep) const {
   uint64_t total = 0;
@@ -146,12 +160,8 @@ PruneReport DiskCache::removeOldest(std::vector<CacheEntry> entries, uint64_t ma
   for (auto entry = entries.rbegin(); entry != entries.rend() && total > maxBytes; ++entry) {
     if (entry->key == keep)
       continue;
-    // Another process may have removed it; the room is free either way.
-    if (::unlink(entry->path.c_str()) != 0 && errno != ENOENT)
-      continue;
-    total -= entry->bytes;
-    report.bytes += entry->bytes;
-    ++report.files;
+    if (removeEntry(*entry, report))
+      total -= entry->bytes;
   }
   return report;
 }
@@ -163,10 +173,9 @@ Expected<PruneReport> DiskCache::prune(uint64_t maxBytes, bool removeBad) {
   PruneReport report = removeAbandoned();
   if (removeBad)
     std::erase_if(*entries, [&](const CacheEntry &entry) {
-      if (verifyEntry(entry) || ::unlink(entry.path.c_str()) != 0)
+      if (verifyEntry(entry))
         return false;
-      ++report.files;
-      report.bytes += entry.bytes;
+      removeEntry(entry, report);
       return true;
     });
   report += removeOldest(std::move(*entries), maxBytes, /*keep=*/{});
@@ -181,15 +190,8 @@ Expected<PruneReport> DiskCache::clear() {
   if (!entries)
     return fail(entries.error());
   PruneReport report = removeAbandoned();
-  for (const CacheEntry &entry : *entries) {
-    if (::unlink(entry.path.c_str()) != 0) {
-      if (errno == ENOENT)
-        continue;
-      return systemFailure("remove", entry.path, errno);
-    }
-    ++report.files;
-    report.bytes += entry.bytes;
-  }
+  for (const CacheEntry &entry : *entries)
+    removeEntry(entry, report);
   Expected<PruneReport> aliases = removeAliases(/*all=*/true);
   if (!aliases)
     return fail(aliases.error());

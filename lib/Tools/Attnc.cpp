@@ -104,7 +104,7 @@ example:
   attnc run dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 seq_q=1000 mask=causal --check
 )";
 
-int attn::runAttnc(Words arguments) {
+static int runCommandOf(Words arguments) {
   struct Command {
     llvm::StringRef name;
     int (*run)(Words);
@@ -137,4 +137,17 @@ int attn::runAttnc(Words arguments) {
       {rt::ErrorCode::BadInput,
        ("unknown command '" + name + "': expected one of " + llvm::join(names, ", ")).str() +
            didYouMean(name, names)});
+}
+
+int attn::runAttnc(Words arguments) {
+  int code = runCommandOf(arguments);
+  llvm::raw_fd_ostream &out = llvm::outs();
+  out.flush();
+  if (!out.has_error())
+    return code;
+  std::string reason = out.error().message();
+  // Else the stream's destructor ends the process with a message of its own.
+  out.clear_error();
+  return std::max(code,
+                  reportError({rt::ErrorCode::BadInput, "cannot write the output: " + reason}));
 }

@@ -108,8 +108,12 @@ static rt::Expected<CacheAnswer> removed(const rt::Expected<rt::PruneReport> &re
     return rt::fail(report.error());
   CacheAnswer answer;
   answer.text = formatv("removed {0} files, {1} bytes\n", report->files, report->bytes);
+  for (const std::string &path : report->kept)
+    answer.text += "cannot remove " + path + "\n";
+  answer.isGood = report->kept.empty();
   answer.json = Object{{"removed", static_cast<int64_t>(report->files)},
-                       {"bytes", static_cast<int64_t>(report->bytes)}};
+                       {"bytes", static_cast<int64_t>(report->bytes)},
+                       {"kept", llvm::json::Array(report->kept)}};
   return answer;
 }
 

@@ -71,9 +71,11 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
                  flags.interleave, 1, 1024),
       numberFlag("max-steps", "instructions after which the emulator stops (default: 2^32)",
                  flags.maxSteps, 1, INT64_MAX),
-      textFlag("batch", "FILE.jsonl",
-               "one run a line, an object of SPEC's keys and the flags above; answers in JSON",
-               flags.batch),
+      textFlag(
+          "batch", "FILE.jsonl",
+          "one run a line, an object of SPEC's keys and the flags from inputs to l3, which the "
+          "command line may preset; answers in JSON, the exit code is the worst",
+          flags.batch),
       textFlag("ptxas", "PATH", "assembler for cubin", flags.ptxas),
       textFlag("cache-dir", "DIR", "kernel cache", flags.cacheDir),
       switchFlag("json", "print JSON", flags.json)};

@@ -18,6 +18,14 @@ using namespace attn;
 // Devices
 //===----------------------------------------------------------------------===//
 
+static std::string gpuTargetNames() {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const TargetInfo &target : allTargets())
+    if (target.isGpu)
+      names.push_back(target.name);
+  return llvm::join(names, ", ");
+}
+
 rt::Expected<RunDevice> RunDevice::parse(llvm::StringRef text) {
   RunDevice device;
   if (text == "cpu")
@@ -28,7 +36,8 @@ rt::Expected<RunDevice> RunDevice::parse(llvm::StringRef text) {
     if (!target || !target->isGpu)
       return rt::fail(
           rt::ErrorCode::BadInput,
-          ("--device " + text + ": expected emulate: and a GPU target, such as sm_80").str());
+          ("--device " + text + ": expected emulate: and a GPU target, one of " + gpuTargetNames())
+              .str());
     device.emulated = rest.str();
     return device;
   }

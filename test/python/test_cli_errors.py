@@ -2,10 +2,11 @@
 
 import json
 import os
+import subprocess
 
 import numpy as np
 import pytest
-from attnc import attnc
+from attnc import ATTNC, attnc
 
 GOOD = ["dtype=f32", "head_dim=64", "heads_q=8"]
 SHAPE = ["seq_q=16"]
@@ -32,9 +33,9 @@ CASES = [
     (spec("heads_q=8"), ["missing head_dim"]),
     (spec("head_dim=64"), ["missing heads_q"]),
     (spec("head_dim=100", "heads_q=8"), ["head_dim=100", "multiple of 8", "104"]),
-    (spec("head_dim=264", "heads_q=8"), ["head_dim=264", "256"]),
+    (spec("head_dim=264", "heads_q=8"), ["head_dim=264", "a multiple of 8 in [8, 256]"]),
     (spec("head_dim=-8", "heads_q=8"), ["head_dim=-8", "[8, 256]"]),
-    (spec("head_dim=6.4e1", "heads_q=8"), ["head_dim=6.4e1", "integer"]),
+    (spec("head_dim=6.4e1", "heads_q=8"), ["head_dim=6.4e1", "a multiple of 8 in [8, 256]"]),
     (spec("head_dim=99999999999999999999", "heads_q=8"), ["head_dim=99999999999999999999", "256"]),
     (spec("head_dim=64", "head_dim_v=1000", "heads_q=8"), ["head_dim_v=1000", "512"]),
     (spec("head_dim=64", "heads_q=8", "heads_kv=3"), ["heads_q=8", "heads_kv=3", "multiple"]),
@@ -245,6 +246,22 @@ def test_batch_answers_every_line(tmp_path):
 CUBINLESS = ["compile", *GOOD, "--target", "sm_80", "--emit", "ptx", "-o"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["--version"], ["compile", *GOOD, "--emit", "problem"], run("--repeat=1"),
+     ["explain", *GOOD, "--target", "sm_80"], ["explain", *GOOD, "--json"], ["cache", "ls", "--json"]],
+)
+def test_full_output(words, tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [str(ATTNC), *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300,
+            env=os.environ | {"ATTN_CACHE_DIR": str(tmp_path)},
+        )
+    assert done.returncode == 1
+    assert done.stderr.endswith("cannot write the output: No space left on device\n")
+    assert done.stderr.count("error") == 1
+
+
 def test_unwritable_cache_is_a_warning(tmp_path):
     blocker = write(tmp_path / "file", "")
     done = attnc(*CUBINLESS, tmp_path / "k.ptx", "--cache-dir", blocker + "/cache")
@@ -271,6 +288,16 @@ def test_cache_commands(tmp_path):
     done = attnc(*CUBINLESS, tmp_path / "again.ptx", *flags)
     assert done.returncode == 0 and done.stderr.count("warning") == 1
     assert (tmp_path / "again.ptx").read_bytes() == (tmp_path / "k.ptx").read_bytes()
+
+    # A folder in the place of an entry is named and left alone, and in nobody's way.
+    os.rename(entry["path"], tmp_path / "entry")
+    os.makedirs(entry["path"] + "/inner")
+    for action in ("prune", "clear"):
+        done = attnc("cache", action, *flags)
+        assert done.returncode == 2
+        assert f"cannot remove {entry['path']}: Is a directory" in done.stdout
+    os.removedirs(entry["path"] + "/inner")
+    assert attnc(*CUBINLESS, tmp_path / "k.ptx", *flags).returncode == 0
 
     assert attnc("cache", "prune", "--max-bytes", "0", *flags).returncode == 0
     assert json.loads(attnc("cache", "stat", "--json", *flags).stdout)["entries"] == 0

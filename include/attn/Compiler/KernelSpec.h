@@ -32,12 +32,13 @@ enum class Phase { Prefill, Decode };
 enum class MaskKind { None, Causal, CausalTopLeft, Window, WindowTopLeft };
 enum class KVKind { Dense };
 
-/// A key with the inclusive range of its integer values.
+/// A key with the inclusive range of its integer values, and what they are multiples of.
 struct SpecKey {
   llvm::StringLiteral name;
   llvm::StringLiteral help;
   int64_t min = 0;
   int64_t max = 0;
+  int64_t multiple = 1;
 };
 
 struct KernelSpec {
@@ -87,14 +88,17 @@ template <class Pins, class Visitor> void visitPins(Pins &pins, Visitor &&visit)
       SpecKey{"consumer_registers", "registers of a thread that computes, 0 for its share", 0, 256},
       pins.consumerRegisters);
   visit(SpecKey{"integer_max", "compare scores with their reference as integers"}, pins.integerMax);
+  visit(SpecKey{"lazy_rescale", "the softmax reference moves for scores 2^8 above it alone"},
+        pins.lazyRescale);
 }
 
 template <class Spec, class Visitor> void visitSpec(Spec &spec, Visitor &&visit) {
   visit(SpecKey{"phase", "prefill, or decode (one query for each sequence)"}, spec.phase);
   visit(SpecKey{"dtype", "element type of q, k and v: f32, bf16 or f16"}, spec.dtype);
   visit(SpecKey{"out", "element type of o: that of q, or f32"}, spec.out);
-  visit(SpecKey{"head_dim", "columns of q and k, a multiple of 8", 8, 256}, spec.headDim);
-  visit(SpecKey{"head_dim_v", "columns of v and o (default: head_dim)", 8, 512}, spec.headDimV);
+  visit(SpecKey{"head_dim", "columns of q and k, a multiple of 8", 8, 256, 8}, spec.headDim);
+  visit(SpecKey{"head_dim_v", "columns of v and o, a multiple of 8 (default: head_dim)", 8, 512, 8},
+        spec.headDimV);
   visit(SpecKey{"heads_q", "query heads", 1, 65536}, spec.headsQ);
   visit(SpecKey{"heads_kv", "key and value heads (default: heads_q)", 1, 65536}, spec.headsKV);
   visit(SpecKey{"mask", "none, causal, causal_top_left, window or window_top_left"}, spec.mask);

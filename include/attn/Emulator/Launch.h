@@ -18,7 +18,7 @@ struct LaunchOptions {
   AsyncMode async = AsyncMode::Early;
   /// Random mode: of landings and of the order of threads.
   uint64_t seed = 0;
-  /// Emulated instructions after which a launch counts as endless.
+  /// Emulated instructions after which a launch is stopped.
   uint64_t maxSteps = uint64_t(1) << 32;
   /// Clusters that run in turns; 1 runs them one after the other.
   unsigned interleave = 1;

@@ -79,10 +79,12 @@ struct VerifyReport {
 struct PruneReport {
   uint64_t files = 0; ///< Removed: entries, aliases, abandoned temporaries and locks.
   uint64_t bytes = 0;
+  std::vector<std::string> kept = {}; ///< What could not be removed: its path and why.
 
   PruneReport &operator+=(const PruneReport &other) {
     files += other.files;
     bytes += other.bytes;
+    kept.insert(kept.end(), other.kept.begin(), other.kept.end());
     return *this;
   }
 };

@@ -25,7 +25,7 @@ MODES = ("late", "early", "random:1")
 NOTICED = re.compile(
     r"(race|data in flight|missing proxy fence|missing wgmma fence|"
     r"accumulator in flight|uninitialized read|shared memory out of bounds|misaligned address|"
-    r"global memory out of bounds|barrier misuse|divergent collective|deadlock|endless program|"
+    r"global memory out of bounds|barrier misuse|divergent collective|deadlock|instruction limit|"
     r"bad operand|bad descriptor|access after the end of a CTA|"
     r"\S+ (accumulator read before its wait|missing wgmma fence))", re.DOTALL)
 

@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"heads_q=8", "missing head_dim"}, BadCase{"head_dim=64", "missing heads_q"},
         BadCase{"head_dim=100 heads_q=8", "head_dim=100: expected a multiple of 8 in [8, 256]; "
                                           "pad the tensors to 104 columns"},
-        BadCase{"head_dim=264 heads_q=8", "head_dim=264: expected an integer in [8, 256]"},
+        BadCase{"head_dim=264 heads_q=8", "head_dim=264: expected a multiple of 8 in [8, 256]"},
         BadCase{"head_dim=0 heads_q=8", "head_dim=0"},
         BadCase{"head_dim=64 head_dim_v=520 heads_q=8", "[8, 512]"},
         BadCase{"head_dim=64 heads_q=8 heads_kv=3", "heads_q=8 heads_kv=3: expected heads_q"},

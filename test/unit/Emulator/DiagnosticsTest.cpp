@@ -216,7 +216,7 @@ TEST(Diagnostics, EndlessLoop) {
               HasSubstr("parse"));
   EXPECT_THAT(trial.run("%go = llvm.icmp \"eq\" %c0, %c0 : i32 llvm.br ^loop\n^loop:\n"
                         "llvm.cond_br %go, ^loop, ^end\n^end:"),
-              AllOf(HasSubstr("endless program: 'llvm.cond_br' at t.mlir:3:"),
+              AllOf(HasSubstr("instruction limit: 'llvm.cond_br' at t.mlir:3:"),
                     HasSubstr("1000 emulated instructions")));
 }
 

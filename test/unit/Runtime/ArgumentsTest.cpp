@@ -96,10 +96,12 @@ TEST(CheckArguments, EachFaultIsNamed) {
        [](Arguments &a) { tensor(a, 0).strides[2] = 2; }},
       {"argument 'q': expected a contiguous last dimension (stride 1), got stride 0",
        [](Arguments &a) { tensor(a, 0).strides[2] = 0; }},
-      {"argument 'q': expected strides that are multiples of 16 bytes, got stride 65 elements of "
-       "2 bytes in dimension 1",
+      {"argument 'q': expected strides that are multiples of 16 bytes, the kernel's alignment, "
+       "got stride 65 elements of 2 bytes in dimension 1; pad the rows, or compile with a smaller "
+       "alignment",
        [](Arguments &a) { tensor(a, 0).strides[1] = 65; }},
-      {"argument 'q': expected strides that are multiples of 16 bytes, got stride 1 ",
+      {"argument 'q': expected strides that are multiples of 16 bytes, the kernel's alignment, got "
+       "stride 1 ",
        [](Arguments &a) { tensor(a, 0).strides[1] = 1; }},
       {"argument 'q': expected a tensor within the 64-bit address range",
        [](Arguments &a) { tensor(a, 0).strides[0] = int64_t(1) << 62; }},
