@@ -10,7 +10,20 @@
 using namespace mlir;
 using namespace attn;
 
+/// Before the steps of RowMismatch: what the user asks for is another row.
+constexpr int kOtherInstruction = -1;
+
 namespace {
+
+struct ClosestRow {
+  StringRef name;
+  RowMismatch mismatch = {kOtherInstruction - 1, ""};
+
+  void offer(const ScheduleRow &row, const RowMismatch &other) {
+    if (other.step > mismatch.step)
+      *this = {row.name, other};
+  }
+};
 
 /// The search through one table for one problem.
 class RowSearch {
@@ -24,42 +37,49 @@ private:
   /// Why the row is not taken and how far it got, or nothing; sets `schedule`.
   std::optional<RowMismatch> tryRow(const ScheduleRow &row, ScheduleAttr &schedule);
   void reject(const ScheduleRow &row, RowMismatch mismatch, Selection &selection);
+  std::string checkPinsOfCPU(const ScheduleValues &schedule) const;
   std::string noRowMessage() const;
 
   MLIRContext *context;
   const TargetInfo &target;
   const SchedulePins &pins;
   ProblemFacts facts;
-  /// The rejected row that got furthest, and of those the first: its reason says most.
-  RowMismatch closest{-1, ""};
-  StringRef closestRow;
+  /// The rejected rows that got furthest, and of those the first: their reasons say most. Why the
+  /// generic rows fail is no reason for having come to them.
+  ClosestRow closest, closestFast;
 };
 
 } // namespace
 
 std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAttr &schedule) {
+  if (pins.instruction && *pins.instruction != row.schedule.instruction && target.isGpu)
+    return RowMismatch{kOtherInstruction, "instruction: the row computes with " +
+                                              fieldText(row.schedule.instruction) + ", pinned is " +
+                                              fieldText(*pins.instruction)};
   if (std::optional<RowMismatch> mismatch = matchRow(row, facts))
     return mismatch;
-  if (pins.instruction && *pins.instruction != row.schedule.instruction && target.isGpu)
-    return RowMismatch{kNumMatchSteps, "instruction: the row computes with " +
-                                           fieldText(row.schedule.instruction) + ", pinned is " +
-                                           fieldText(*pins.instruction)};
   ScheduleValues values = row.schedule;
   // Rows of Q near the end see most keys: started last, they would run alone.
   if (facts.masks & (masks::Causal | masks::Window))
     values.order = TileOrder::LongestFirst;
+  // f32 output of 16-bit inputs shows how P was rounded: that of a row's largest score must be 1.
+  if (target.isGpu && !facts.elementType.isF32() && facts.outType.isF32())
+    values.lazyRescale = false;
+  // Without lazy rescaling no score is compared with a reference.
+  if (!pins.lazyRescale.value_or(values.lazyRescale))
+    values.integerMax = false;
   // Other algorithms have no product of a neighbour to run beside.
   if (pins.algorithm.value_or(values.algorithm) != Algorithm::FA2)
     values.overlap = false;
   schedule = toAttr(context, mergePins(values, pins));
   std::string fault = checkSchedule(facts, target, schedule);
   if (!fault.empty())
-    return RowMismatch{kNumMatchSteps + 1, fault};
+    return RowMismatch{kNumMatchSteps, fault};
   int64_t bytes =
       row.ctasPerSM * (sharedMemoryUse(facts, schedule).total() + target.reservedSharedBytesPerCta);
   if (target.isGpu && bytes > target.sharedBytesPerSM)
     return RowMismatch{
-        kNumMatchSteps + 1,
+        kNumMatchSteps,
         llvm::formatv("shared memory: {0} CTAs of the row take {1} bytes, an SM of {2} has {3}",
                       row.ctasPerSM, bytes, target.name, target.sharedBytesPerSM)};
   return std::nullopt;
@@ -67,13 +87,26 @@ std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAtt
 
 void RowSearch::reject(const ScheduleRow &row, RowMismatch mismatch, Selection &selection) {
   selection.rejected.push_back({row.name.str(), mismatch.reason});
-  // Why the generic rows fail is no reason for having come to them.
-  if (row.isGeneric && !closestRow.empty())
-    return;
-  if (mismatch.step > closest.step) {
-    closest = mismatch;
-    closestRow = row.name;
-  }
+  closest.offer(row, mismatch);
+  if (!row.isGeneric)
+    closestFast.offer(row, mismatch);
+}
+
+/// Why a pin means nothing to the CPU, of which any row has the schedule; empty when all do or
+/// say what it does anyway.
+std::string RowSearch::checkPinsOfCPU(const ScheduleValues &schedule) const {
+  const StringRef used[] = {"algorithm", "q_tile", "kv_tile", "split_kv", "order"};
+  std::string fault;
+  visitSchedule(
+      [&](StringRef name, const auto &value, const auto &pin) {
+        if (fault.empty() && pin && *pin != value && !llvm::is_contained(used, name))
+          fault = llvm::formatv("{0} = {1} is pinned, which is a choice of GPU kernels alone ({2} "
+                                "computes with {3}); leave it out, or pin what {2} takes: {4}",
+                                name, fieldText(*pin), target.name, fieldText(value),
+                                llvm::join(ArrayRef<StringRef>(used), ", "));
+      },
+      schedule, pins);
+  return fault;
 }
 
 std::string RowSearch::noRowMessage() const {
@@ -81,12 +114,16 @@ std::string RowSearch::noRowMessage() const {
   std::string pinned = toText(pins);
   if (!pinned.empty())
     message += " with the pinned fields " + pinned;
-  return message + "; the closest, " + closestRow.str() + ", says " + closest.reason;
+  if (closest.mismatch.step == kOtherInstruction)
+    return message + ": none computes with " + fieldText(*pins.instruction);
+  return message + "; the closest, " + closest.name.str() + ", says " + closest.mismatch.reason;
 }
 
 Selection RowSearch::run() {
   Selection selection;
   selection.error = checkPins(context, pins);
+  if (selection.error.empty() && !target.isGpu)
+    selection.error = checkPinsOfCPU(scheduleTable(target).forward.front().schedule);
   if (!selection.error.empty())
     return selection;
   for (const ScheduleRow &row : scheduleTable(target).forward) {
@@ -99,7 +136,7 @@ Selection RowSearch::run() {
     selection.schedule = schedule;
     if (row.isGeneric && !pins.instruction) {
       selection.isFallback = true;
-      selection.fallbackReason = closest.reason;
+      selection.fallbackReason = closestFast.mismatch.reason;
     }
     return selection;
   }

@@ -23,7 +23,7 @@ ScheduleAttr attn::toAttr(MLIRContext *context, const ScheduleValues &s) {
   return ScheduleAttr::get(context, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
                            s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder, s.overlap,
                            s.pingpong, s.persistent, s.qStages, s.producerRegisters,
-                           s.consumerRegisters, s.integerMax);
+                           s.consumerRegisters, s.integerMax, s.lazyRescale);
 }
 
 ScheduleValues attn::toValues(ScheduleAttr s) {
@@ -44,7 +44,8 @@ ScheduleValues attn::toValues(ScheduleAttr s) {
           .qStages = s.getQStages(),
           .producerRegisters = s.getProducerRegisters(),
           .consumerRegisters = s.getConsumerRegisters(),
-          .integerMax = s.getIntegerMax()};
+          .integerMax = s.getIntegerMax(),
+          .lazyRescale = s.getLazyRescale()};
 }
 
 std::string attn::checkPins(MLIRContext *context, const SchedulePins &pins) {
@@ -61,7 +62,7 @@ std::string attn::checkPins(MLIRContext *context, const SchedulePins &pins) {
   (void)ScheduleAttr::verify(emit, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
                              s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder,
                              s.overlap, s.pingpong, s.persistent, s.qStages, s.producerRegisters,
-                             s.consumerRegisters, s.integerMax);
+                             s.consumerRegisters, s.integerMax, s.lazyRescale);
   return message;
 }
 

@@ -150,6 +150,10 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
     return llvm::formatv("overlap: expected false with algorithm = {0}, got true; choose algorithm "
                          "= fa2 or overlap = false",
                          stringifyAlgorithm(schedule.getAlgorithm()));
+  if (schedule.getIntegerMax() && !schedule.getLazyRescale())
+    return "integer_max: expected false with lazy_rescale = false, where no score is compared with "
+           "a "
+           "reference, got true; choose lazy_rescale = true or integer_max = false";
   if (schedule.getPersistent() == Persistence::Dynamic)
     return "persistent: dynamic is not available; choose static, whose order evens work out, or "
            "none";

@@ -23,7 +23,8 @@ constexpr ScheduleValues tiles(int64_t qTile, int64_t kvTile) {
           .instruction = Instruction::Fma,
           .qInRegisters = false,
           .order = TileOrder::Linear,
-          .qStages = 1};
+          .qStages = 1,
+          .lazyRescale = false};
 }
 
 // Long Q tiles, because each reads all of K and V; the tiles of a task then take 256 KiB at

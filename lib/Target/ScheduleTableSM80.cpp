@@ -24,7 +24,8 @@ constexpr ScheduleValues mma(int64_t qTile, int64_t kvTile, int64_t stages, bool
           .instruction = Instruction::Mma,
           .qInRegisters = qInRegisters,
           .order = TileOrder::Linear,
-          .qStages = 1};
+          .qStages = 1,
+          .lazyRescale = true};
 }
 
 constexpr ScheduleValues fma(int64_t qTile, int64_t kvTile, int64_t warps) {
@@ -38,7 +39,8 @@ constexpr ScheduleValues fma(int64_t qTile, int64_t kvTile, int64_t warps) {
           .instruction = Instruction::Fma,
           .qInRegisters = false,
           .order = TileOrder::Linear,
-          .qStages = 1};
+          .qStages = 1,
+          .lazyRescale = true};
 }
 
 /// A row of 16-bit types through tensor cores, up to a head dim.

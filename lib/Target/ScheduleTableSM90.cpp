@@ -32,7 +32,8 @@ constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t qStag
           .qStages = qStages,
           .producerRegisters = producerRegisters,
           .consumerRegisters = consumerRegisters,
-          .integerMax = true};
+          .integerMax = true,
+          .lazyRescale = true};
 }
 
 /// Two warpgroups that share the registers that the producer leaves.

@@ -20,8 +20,8 @@
 // CHECK:   attn.load_tile %arg1[%{{.*}}, %[[FIRST:[^,]*]], %{{.*}}]
 // CHECK:   %[[S0:.*]] = attn.tile_mma %[[Q]], {{.*}} transpose_b
 // CHECK:   %[[M0:.*]] = attn.mask_scores %[[S0]] {{.*}} keys(%[[FIRST]])
-// CHECK:   %[[ST0:.*]], %{{.*}} = attn.softmax_rebase %[[EMPTY]], %[[M0]]
-// CHECK:   %[[ST1:.*]], %[[P0:.*]] = attn.softmax_add %[[ST0]], %[[M0]]
+// CHECK:   %[[ST0:.*]], %[[R0:.*]], %{{.*}} = attn.softmax_rebase %[[EMPTY]], %[[M0]]
+// CHECK:   %[[ST1:.*]], %[[P0:.*]] = attn.softmax_add %[[ST0]], %[[R0]]
 // CHECK:   %[[P1:.*]] = attn.convert %[[P0]]
 // CHECK:   %[[FULL:.*]]:4 = scf.for %[[J:.*]] = %{{.*}} iter_args(%[[O:.*]] = %[[ZERO]], %[[ST:.*]] = %[[ST1]], %[[P:.*]] = %[[P1]], %[[PREV:.*]] = %[[FIRST]])
 // CHECK:     %[[K:.*]] = attn.load_tile %arg1[%{{.*}}, %[[J]], %{{.*}}]
@@ -29,9 +29,9 @@
 // CHECK:     %[[S:.*]] = attn.tile_mma %[[Q]], %[[K]], {{.*}} transpose_b
 // CHECK:     %[[OV:.*]] = attn.tile_mma %[[P]], %[[V]], %[[O]]
 // CHECK-NOT: attn.mask_scores
-// CHECK:     %[[STA:.*]], %[[ALPHA:.*]] = attn.softmax_rebase %[[ST]], %[[S]]
+// CHECK:     %[[STA:.*]], %[[R:.*]], %[[ALPHA:.*]] = attn.softmax_rebase %[[ST]], %[[S]]
 // CHECK:     %[[OS:.*]] = attn.rescale %[[OV]], %[[ALPHA]]
-// CHECK:     %[[STB:.*]], %[[PF:.*]] = attn.softmax_add %[[STA]], %[[S]]
+// CHECK:     %[[STB:.*]], %[[PF:.*]] = attn.softmax_add %[[STA]], %[[R]]
 // CHECK:     %[[PN:.*]] = attn.convert %[[PF]]
 // CHECK:     scf.yield %[[OS]], %[[STB]], %[[PN]], %[[J]]
 // CHECK:   attn.mask_class = "full"

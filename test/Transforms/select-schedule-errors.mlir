@@ -119,6 +119,48 @@ func.func @no_row(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 
 // -----
 
+// No row has the instruction.
+!t = memref<?x?x8x128xbf16>
+func.func @no_instruction(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{no row of the schedule table of sm_80 takes this problem with the pinned fields instruction = wgmma: none computes with wgmma}}
+  // expected-note @below {{decode_d128 instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{decode_d256 instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{mma_d64 instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{mma_d96 instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{mma_d128 instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{mma_d128_small instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{mma_d256 instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{mma_wide instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{generic instruction: the row computes with fma, pinned is wgmma}}
+  // expected-note @below {{generic_small instruction: the row computes with fma, pinned is wgmma}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    {attn.pins = {instruction = "wgmma"}}
+  return
+}
+
+// -----
+
+// Of rows with the instruction the closest says most, of f32 problems the generic ones.
+!t = memref<?x?x8x128xf32>
+func.func @generic(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{the closest, generic, says q_tile: expected a multiple of 64}}
+  // expected-note @below {{decode_d128 element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{decode_d256 element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{mma_d64 element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{mma_d96 element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{mma_d128 element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{mma_d128_small element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{mma_d256 element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{mma_wide element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{generic q_tile: expected a multiple of 64}}
+  // expected-note @below {{generic_small q_tile: expected a multiple of 32}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    {attn.pins = {q_tile = 40}}
+  return
+}
+
+// -----
+
 func.func @merge(%po: memref<4x?x?x8x64xf32>, %pl: memref<4x?x8x?xf32>, %o: memref<?x?x8x64xf32>) {
   // expected-error @below {{'attn.merge_states' op schedule does not fit sm_80: q_tile: expected a multiple of 64}}
   attn.merge_states ins(%po, %pl : memref<4x?x?x8x64xf32>, memref<4x?x8x?xf32>)

@@ -17,3 +17,24 @@ func.func @two_pass(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
                {attn.pins = {algorithm = "two_pass"}}
   return
 }
+
+// Without lazy rescaling, which f32 output turns off, no score is compared with a reference.
+// CHECK-LABEL: func @f32_output
+// CHECK: consumer_registers = 240, lazy_rescale = false>
+// CHECK: consumer_registers = 240, integer_max = true>
+// CHECK-LABEL: func @not_lazy
+// CHECK-NOT: integer_max
+// CHECK: lazy_rescale = false
+!q = memref<?x?x8x128xbf16>
+!f = memref<?x?x8x128xf32>
+func.func @f32_output(%q: !q, %k: !q, %v: !q, %o: !f, %s: f32) {
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !f) scale(%s) alignment(16)
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !f) scale(%s) alignment(16)
+               {attn.pins = {lazy_rescale = true}}
+  return
+}
+func.func @not_lazy(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s) alignment(16)
+               {attn.pins = {lazy_rescale = false}}
+  return
+}

@@ -12,7 +12,7 @@
 // CHECK-LABEL: func @d64
 // CHECK: schedule(<q_tile = 128, stages = 2, q_in_registers = true>)
 // CPU-LABEL: func @d64
-// CPU: schedule(<q_tile = 128, warps = 1, instruction = fma>)
+// CPU: schedule(<q_tile = 128, warps = 1, instruction = fma, lazy_rescale = false>)
 func.func @d64(%q: memref<?x?x8x64xbf16>, %k: memref<?x?x8x64xbf16>, %v: memref<?x?x8x64xbf16>,
                %o: memref<?x?x8x64xbf16>, %s: f32) {
   attn.forward ins(%q, %k, %v : memref<?x?x8x64xbf16>, memref<?x?x8x64xbf16>, memref<?x?x8x64xbf16>)
@@ -92,7 +92,7 @@ func.func @f32_d256(%q: memref<?x?x8x256xf32>, %k: memref<?x?x8x256xf32>,
 // CHECK-LABEL: func @decode
 // CHECK: schedule(<q_tile = 16, stages = 2, warp_split = keys>)
 // CPU-LABEL: func @decode
-// CPU: schedule(<q_tile = 8, kv_tile = 128, warps = 1, instruction = fma>)
+// CPU: schedule(<q_tile = 8, kv_tile = 128, warps = 1, instruction = fma, lazy_rescale = false>)
 func.func @decode(%q: memref<?x1x8x128xbf16>, %k: memref<?x?x8x128xbf16>,
                   %v: memref<?x?x8x128xbf16>, %o: memref<?x1x8x128xbf16>, %s: f32) {
   attn.forward ins(%q, %k, %v : memref<?x1x8x128xbf16>, memref<?x?x8x128xbf16>, memref<?x?x8x128xbf16>)
@@ -139,6 +139,16 @@ func.func @pinned_fma(%q: memref<?x?x8x64xbf16>, %k: memref<?x?x8x64xbf16>,
   attn.forward ins(%q, %k, %v : memref<?x?x8x64xbf16>, memref<?x?x8x64xbf16>, memref<?x?x8x64xbf16>)
                outs(%o : memref<?x?x8x64xbf16>) scale(%s) alignment(16)
                {attn.pins = {instruction = "fma"}}
+  return
+}
+
+// The f32 output of 16-bit inputs shows how P was rounded.
+// CHECK-LABEL: func @f32_output
+// CHECK: schedule(<q_tile = 128, stages = 2, q_in_registers = true, lazy_rescale = false>)
+func.func @f32_output(%q: memref<?x?x8x64xbf16>, %k: memref<?x?x8x64xbf16>,
+                      %v: memref<?x?x8x64xbf16>, %o: memref<?x?x8x64xf32>, %s: f32) {
+  attn.forward ins(%q, %k, %v : memref<?x?x8x64xbf16>, memref<?x?x8x64xbf16>, memref<?x?x8x64xbf16>)
+               outs(%o : memref<?x?x8x64xf32>) scale(%s) alignment(16)
   return
 }
 

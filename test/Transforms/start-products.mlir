@@ -29,14 +29,15 @@ func.func @one_by_one(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK:   %[[SF:.*]] = attn.mma_start {{.*}} transpose_b
 // CHECK:   %[[OF:.*]] = attn.mma_start
 // CHECK:   %[[S:.*]] = attn.mma_wait %[[SF]] pending(1)
-// CHECK:   %{{.*}}, %[[ALPHA:.*]] = attn.softmax_rebase %{{.*}}, %[[S]]
-// CHECK:   %[[OV:.*]]:2 = attn.mma_wait %[[OF]], %[[S]] pending(0)
+// CHECK:   %{{.*}}, %[[R:.*]], %[[ALPHA:.*]] = attn.softmax_rebase %{{.*}}, %[[S]]
+// CHECK:   %[[OV:.*]]:2 = attn.mma_wait %[[OF]], %[[R]] pending(0)
 // CHECK:   attn.rescale %[[OV]]#0, %[[ALPHA]]
 // CHECK:   attn.softmax_add %{{.*}}, %[[OV]]#1
 // CHECK: attn.mask_class = "full"
 // CHECK: scf.for %
 // CHECK:   %[[M:.*]] = attn.mask_scores
-// CHECK:   %[[OM:.*]]:2 = attn.mma_wait %{{.*}}, %[[M]] pending(0)
+// CHECK:   %{{.*}}, %[[RM:.*]], %{{.*}} = attn.softmax_rebase %{{.*}}, %[[M]]
+// CHECK:   %[[OM:.*]]:2 = attn.mma_wait %{{.*}}, %[[RM]] pending(0)
 // CHECK:   attn.softmax_add %{{.*}}, %[[OM]]#1
 func.func @side_by_side(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)

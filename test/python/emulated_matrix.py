@@ -4,7 +4,7 @@ Shapes are one to three tiles each way with their edges; each problem is an obje
 `attnc run --batch`.
 """
 
-from numeric_matrix import problem
+from numeric_matrix import FAR, problem
 
 MASKS = [
     {},
@@ -23,6 +23,25 @@ LAYOUTS = ["head_major", "packed", "padded", "broadcast"]
 
 def small(**keys):
     return problem(**({"batch": 1, "heads_q": 2, "heads_kv": 1, "dtype": "bf16"} | keys))
+
+
+def far(*schedules):
+    """Logits so large that exponents are taken from differences of scores."""
+    for scale, inputs in FAR:
+        for mask in ({}, {"mask": "causal"}, {"mask": "window", "window": "31,0"}):
+            for keys in schedules:
+                # Beside such logits an LSE in two parts does not hold how many keys a part has.
+                if scale == 1e32 and "split_kv" in keys:
+                    continue
+                yield small(scale=scale, inputs=inputs, heads_q=1, seq_q=70, seq_kv=300,
+                            **(mask | keys))
+
+
+# One key a row, rows that one key takes, and ordinary ones.
+F32_OUTPUT = [
+    {"mask": "window", "window": "0,0"}, {"inputs": "peaked"}, {"inputs": "peaked", "mask": "causal"},
+    {},
+]
 
 
 class SM80:
@@ -76,6 +95,22 @@ class SM80:
                 yield small(head_dim=head_dim, phase="decode", seq_q=None, seq_kv=seq_kv,
                             heads_q=4)
         yield small(dtype="f16", head_dim=128, phase="decode", seq_q=None, seq_kv=300, split_kv=2)
+
+    def far(self):
+        yield from far(
+            {"head_dim": 64}, {"head_dim": 128, "dtype": "f16"}, {"head_dim": 32, "dtype": "f32"},
+            {"head_dim": 64, "lazy_rescale": False}, {"head_dim": 64, "algorithm": "two_pass"},
+            {"head_dim": 64, "algorithm": "naive"}, {"head_dim": 64, "split_kv": 3},
+        )
+        for scale, inputs in FAR:
+            yield small(head_dim=64, phase="decode", seq_q=None, seq_kv=300, heads_q=2,
+                        scale=scale, inputs=inputs)
+
+    def f32_output(self):
+        for keys in F32_OUTPUT:
+            yield small(dtype="f16", head_dim=64, out="f32", seq_q=70, seq_kv=300, **keys)
+        yield small(head_dim=64, phase="decode", seq_q=None, seq_kv=300, out="f32",
+                    inputs="peaked")
 
     def empty(self):
         for mask in ("none", "causal"):
@@ -162,6 +197,17 @@ class SM90A:
         # What tensor maps do not take.
         yield small(head_dim=64, alignment=4, seq_q=70, seq_kv=70)
         yield small(dtype="f32", head_dim=32, seq_q=70, seq_kv=70)
+
+    def far(self):
+        yield from far(
+            {"head_dim": 64}, {"head_dim": 128, "dtype": "f16"},
+            {"head_dim": 64, "lazy_rescale": False}, {"head_dim": 64, "overlap": False},
+            {"head_dim": 128, "integer_max": False, "algorithm": "two_pass"},
+        )
+
+    def f32_output(self):
+        for keys in F32_OUTPUT:
+            yield small(head_dim=128, out="f32", seq_q=130, seq_kv=300, **keys)
 
     def groups(self):
         for heads_q, heads_kv in [(6, 2), (5, 1)]:

@@ -101,6 +101,26 @@ def values():
         yield problem(split_kv=7, kv_tile=16, head_dim=64, inputs=inputs, seq_kv=200)
 
 
+# Scale of Q K^T and inputs: logits around 2^21, where kernels change how they compute exponents,
+# of 1e8, and near the end of f32's range. A row's weight goes to its largest score, or is shared
+# by those equal to it.
+FAR = [
+    (1.0, "negative"), (4e5, "random"), (1e7, "random"), (1e6, "peaked"), (1e4, "negative"),
+    (1e32, "negative"),
+]
+
+
+def far():
+    for scale, inputs in FAR:
+        for dtype in DTYPES:
+            for mask in ({}, {"mask": "causal"}, {"mask": "window", "window": "31,0"}):
+                yield problem(
+                    dtype=dtype, head_dim=64, scale=scale, inputs=inputs, seq_kv=200, **mask
+                )
+        for keys in ({"algorithm": "naive"}, {"algorithm": "two_pass"}, {"split_kv": 3}):
+            yield problem(head_dim=64, scale=scale, inputs=inputs, seq_kv=200, **keys)
+
+
 def layouts():
     """Views, with NaN wherever they leave gaps."""
     for dtype in ("f32", "bf16"):
@@ -119,6 +139,10 @@ def decode():
 
 def outputs():
     yield problem(dtype="bf16", out="f32", mask="causal")
+    # One key a row, and rows that one key takes: P is exactly 1.
+    yield problem(dtype="bf16", out="f32", mask="window", window="0,0")
+    yield problem(dtype="bf16", out="f32", inputs="peaked", seq_kv=300)
+    yield problem(dtype="f16", out="f32", inputs="peaked", mask="causal", seq_kv=300)
     yield problem(dtype="bf16", lse=False, mask="causal")
     yield problem(dtype="f16", alignment=2)
     yield problem(scale=0.0)
@@ -129,6 +153,6 @@ def outputs():
 CLASSES = {
     f.__name__: list(f())
     for f in (
-        lengths, empty, head_dims, groups, masks, algorithms, values, layouts, decode, outputs
+        lengths, empty, head_dims, groups, masks, algorithms, values, far, layouts, decode, outputs
     )
 }

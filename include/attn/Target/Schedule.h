@@ -29,7 +29,7 @@ template <template <typename> class Slot> struct ScheduleFields {
   Slot<bool> overlap{}, pingpong{};
   Slot<Persistence> persistent{};
   Slot<int64_t> qStages{}, producerRegisters{}, consumerRegisters{};
-  Slot<bool> integerMax{};
+  Slot<bool> integerMax{}, lazyRescale{};
 
   bool operator==(const ScheduleFields &) const = default;
 };
@@ -62,6 +62,7 @@ void visitSchedule(Visitor &&visit, Fields &...fields) {
   visit("producer_registers", fields.producerRegisters...);
   visit("consumer_registers", fields.consumerRegisters...);
   visit("integer_max", fields.integerMax...);
+  visit("lazy_rescale", fields.lazyRescale...);
 }
 
 /// Text of a field's value, as #attn.schedule spells it.

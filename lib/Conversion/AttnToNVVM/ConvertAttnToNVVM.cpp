@@ -43,13 +43,13 @@ static void addTileConversions(TypeConverter &converter, bool hasRoles) {
         types.append(map.numRegisters(), type);
         return success();
       });
-  converter.addConversion(
-      [](SoftmaxStateType state, SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
-        if (!state.getLayout())
-          return failure();
-        types.append(2 * FragmentMap(state).numRows(), Float32Type::get(state.getContext()));
-        return success();
-      });
+  converter.addConversion([](SoftmaxStateType state,
+                             SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
+    if (!state.getLayout())
+      return failure();
+    types.append(kStateValues * FragmentMap(state).numRows(), Float32Type::get(state.getContext()));
+    return success();
+  });
   converter.addConversion([hasRoles](PipeType pipe, SmallVectorImpl<Type> &types) -> LogicalResult {
     types.append(hasRoles ? 2 : 1, IntegerType::get(pipe.getContext(), 32));
     return success();
@@ -208,9 +208,9 @@ static void broadcastWarpNumber(func::FuncOp kernel) {
 
 /// Where products run beside it, softmax is what bounds a step.
 static SoftmaxStyle softmaxStyle(ScheduleAttr schedule) {
-  if (!schedule.usesWgmma())
-    return {};
-  return {.finiteReference = true, .integerMax = schedule.getIntegerMax(), .chains = 4};
+  return {.lazyRescale = schedule.getLazyRescale(),
+          .integerMax = schedule.getIntegerMax(),
+          .chains = schedule.usesWgmma() ? 4U : 1U};
 }
 
 namespace {
@@ -264,7 +264,7 @@ private:
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
     populateFragmentPatterns(converter, patterns);
     populateSoftmaxPatterns(converter, patterns, softmaxStyle(schedule));
-    populateFinalizePatterns(converter, patterns);
+    populateFinalizePatterns(converter, patterns, softmaxStyle(schedule));
     populateMergePatterns(converter, patterns);
     populateScorePatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns, alignment ? alignment.getInt() : 1, !hasRoles);

@@ -1,25 +1,5 @@
 // RUN: attn-opt %s -split-input-file -convert-attn-to-nvvm -cse | FileCheck %s
 
-// One online step on 16 x 8 scores: a lane has two rows of two columns. The maximum of a row goes
-// over the quad by two exchanges; the sum stays with the lane until the end.
-// CHECK-LABEL: func.func @update
-// CHECK-COUNT-4: nvvm.shfl.sync bfly
-// CHECK-NOT: nvvm.shfl.sync bfly
-// CHECK: return
-!s = !attn.tile<16x8xf32, #attn.fragment<acc, warps = 1, split = rows>>
-!r = !attn.tile<16xf32, #attn.fragment<acc, warps = 1, split = rows>>
-!st = !attn.softmax_state<16, #attn.fragment<acc, warps = 1, split = rows>>
-func.func @update(%n: index, %c: f32) {
-  scf.forall (%b) in (%n) {
-    %s = attn.fill 0.5 : !s
-    %st = attn.softmax_init : !st
-    %st1, %p, %alpha = attn.softmax_update %st, %s scale(%c) : !st, !s -> !r
-  } {attn.schedule = #attn.schedule<warps = 1, q_tile = 16>, attn.smem_bytes = 0 : i64}
-  return
-}
-
-// -----
-
 // Each of the four elements: is its key there, does the mask keep the pair; positions in 32 bits.
 // CHECK-LABEL: func.func @mask
 // CHECK-DAG: %[[INF:.*]] = {{.*}}0xFF800000 : f32

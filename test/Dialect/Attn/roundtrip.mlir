@@ -99,7 +99,8 @@ func.func @layouts() attributes {
 // CHECK-SAME: s1 = #attn.schedule<>
 // CHECK-SAME: s2 = #attn.schedule<algorithm = naive, q_tile = 1, kv_tile = 1024, stages = 8, warps = 32, warp_split = keys, split_kv = 1024, instruction = fma
 // CHECK-SAME: s3 = #attn.schedule<algorithm = two_pass
-// CHECK-SAME: s4 = #attn.schedule<algorithm = fa1
+// CHECK-SAME: s4 = #attn.schedule<algorithm = fa1>
+// CHECK-SAME: s5 = #attn.schedule<integer_max = true, lazy_rescale = false>
 func.func @schedules() attributes {
   s1 = #attn.schedule<algorithm = fa2, q_tile = 64, kv_tile = 64, stages = 1, warps = 4,
                       warp_split = rows, split_kv = 1, instruction = mma,
@@ -107,7 +108,8 @@ func.func @schedules() attributes {
   s2 = #attn.schedule<algorithm = naive, q_tile = 1, kv_tile = 1024, stages = 8, warps = 32,
                       warp_split = keys, split_kv = 1024, instruction = fma>,
   s3 = #attn.schedule<algorithm = two_pass>,
-  s4 = #attn.schedule<algorithm = fa1>
+  s4 = #attn.schedule<algorithm = fa1>,
+  s5 = #attn.schedule<integer_max = true, lazy_rescale = false>
 } { return }
 
 // CHECK-LABEL: func private @types(

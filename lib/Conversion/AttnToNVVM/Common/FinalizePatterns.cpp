@@ -7,6 +7,8 @@
 
 #include "SoftmaxState.h"
 
+#include <numbers>
+
 using namespace mlir;
 using namespace attn;
 
@@ -17,29 +19,25 @@ static Value inverseSum(ThreadBuilder &t, Value l) {
   return t.select(t.fequal(l, zero), zero, inverse);
 }
 
-/// LSE = m scale + ln(l), -inf for a row that saw no key.
-static Value logSumExp(ThreadBuilder &t, Value m, Value l, Value scale) {
-  Value lse = t.fma(m, scale, t.fmul(t.log2(l), t.f32(std::numbers::ln2)));
-  return t.select(t.fequal(l, t.f32(0)), t.negInf(), lse);
-}
-
 namespace {
 
-/// LSEs of a thread's rows, with tails where they are asked for.
+/// LSEs of a thread's rows, with tails where they are asked for:
+/// m scale + (log2(l) - d) ln(2), d what the exponents are off by; -inf for a row that saw no key.
 struct RowLse {
   bool hasTail;
   SmallVector<Value> lse = {}, tail = {};
 
-  void push(ThreadBuilder &t, Value m, Value l, Value scale) {
+  void push(ThreadBuilder &t, RowExp &exp, Value m, Value l, Value scale) {
+    Value zero = t.f32(0), isEmpty = t.fequal(l, zero);
+    Value power = t.fsub(t.log2(l), exp.roundingOf(m)), ln2 = t.f32(std::numbers::ln2);
     if (!hasTail) {
-      lse.push_back(logSumExp(t, m, l, scale));
+      lse.push_back(t.select(isEmpty, t.negInf(), t.fma(m, scale, t.fmul(power, ln2))));
       return;
     }
-    Value product = t.fmul(m, scale), zero = t.f32(0);
+    Value product = t.fmul(m, scale);
     Value error = t.fma(m, scale, t.fsub(zero, product));
     error = t.select(t.fequal(t.fsub(error, error), zero), error, zero);
-    auto [sum, rest] = t.twoSum(product, t.fmul(t.log2(l), t.f32(std::numbers::ln2)));
-    Value isEmpty = t.fequal(l, zero);
+    auto [sum, rest] = t.twoSum(product, t.fmul(power, ln2));
     lse.push_back(t.select(isEmpty, t.negInf(), sum));
     tail.push_back(t.select(isEmpty, zero, t.fadd(rest, error)));
   }
@@ -53,24 +51,27 @@ struct RowLse {
   }
 };
 
-struct LowerFinalize : TileOpPattern<FinalizeOp> {
-  using TileOpPattern::TileOpPattern;
+struct LowerFinalize : StyledPattern<FinalizeOp> {
+  using StyledPattern::StyledPattern;
   LogicalResult lower(FinalizeOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     FragmentMap map(op.getAcc().getType());
     SoftmaxState state(adaptor.getState());
     Value scale = single(adaptor.getScale());
+    RowExp exp(t, scale, style);
+    for (Value &m : state.m)
+      m = recallReference(t, m, style);
     for (Value &l : state.l)
       l = quadReduce(t, l, [&](Value a, Value b) { return t.fadd(a, b); });
     if (map.split == FragmentSplit::Partial)
-      return mergeWarps(op, adaptor, map, state, scale, t, rewriter);
+      return mergeWarps(op, adaptor, map, state, exp, scale, t, rewriter);
 
     SmallVector<Value> out(adaptor.getAcc());
     RowLse rows{static_cast<bool>(op.getLseTail())};
     for (unsigned row = 0; row < map.numRows(); ++row) {
       Value inverse = inverseSum(t, state.l[row]);
       forEachInRow(map, row, [&](unsigned i) { out[i] = t.fmul(out[i], inverse); });
-      rows.push(t, state.m[row], state.l[row], scale);
+      rows.push(t, exp, state.m[row], state.l[row], scale);
     }
     rewriter.replaceOpWithMultiple(op, rows.results(out));
     return success();
@@ -80,7 +81,7 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
   /// M = max m_w, f_w = exp(m_w - M), L = sum f_w l_w, O = sum f_w O_w / L; each warp keeps its
   /// share of the columns.
   LogicalResult mergeWarps(FinalizeOp op, Adaptor adaptor, const FragmentMap &map,
-                           SoftmaxState &state, Value scale, ThreadBuilder &t,
+                           SoftmaxState &state, RowExp &exp, Value scale, ThreadBuilder &t,
                            ConversionPatternRewriter &rewriter) const {
     int64_t rows = map.warpRows, cols = map.warpCols;
     int64_t statsOffset = llvm::alignTo(rows * cols * 4, 1024);
@@ -102,7 +103,6 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
     }
     t.barrier();
 
-    RowExp exp(t, scale);
     SmallVector<Value> out(adaptor.getAcc());
     RowLse rowLse{static_cast<bool>(op.getLseTail())};
     for (unsigned row = 0; row < map.numRows(); ++row) {
@@ -114,13 +114,12 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
         l.push_back(t.load(f32, statPointer(t.i32(w), tileRow, 1), 4));
         largest = largest ? t.fmax(largest, m.back()) : m.back();
       }
-      Value negated = exp.negatedReference(largest);
       Value total = t.f32(0);
       for (int64_t w = 0; w < map.warps; ++w)
-        total = t.fma(exp(m[w], negated), l[w], total);
-      Value factor = t.fmul(exp(state.m[row], negated), inverseSum(t, total));
+        total = t.fma(exp.anyFactor(m[w], largest), l[w], total);
+      Value factor = t.fmul(exp.anyFactor(state.m[row], largest), inverseSum(t, total));
       forEachInRow(map, row, [&](unsigned i) { out[i] = t.fmul(out[i], factor); });
-      rowLse.push(t, largest, total, scale);
+      rowLse.push(t, exp, largest, total, scale);
     }
 
     // O = sum over warps, in warp order so that the result is the same in every run.
@@ -150,6 +149,7 @@ struct LowerFinalize : TileOpPattern<FinalizeOp> {
 
 } // namespace
 
-void attn::populateFinalizePatterns(TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerFinalize>(converter, patterns.getContext());
+void attn::populateFinalizePatterns(TypeConverter &converter, RewritePatternSet &patterns,
+                                    const SoftmaxStyle &style) {
+  patterns.add<LowerFinalize>(converter, patterns.getContext(), style);
 }

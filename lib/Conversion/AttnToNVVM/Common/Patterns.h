@@ -35,6 +35,22 @@ template <typename OpTy> struct TileOpPattern : mlir::OpConversionPattern<OpTy> 
   static mlir::Value single(mlir::ValueRange values) { return values.front(); }
 };
 
+/// How softmax steps are computed. All give the same results up to rounding.
+struct SoftmaxStyle {
+  /// `lazy_rescale` and `integer_max` of the schedule.
+  bool lazyRescale = true, integerMax = false;
+  /// Partial sums of a row that do not wait for each other.
+  unsigned chains = 1;
+};
+
+/// A pattern over an op whose arithmetic depends on the style.
+template <typename OpTy> struct StyledPattern : TileOpPattern<OpTy> {
+  StyledPattern(const mlir::TypeConverter &converter, mlir::MLIRContext *context,
+                const SoftmaxStyle &style)
+      : TileOpPattern<OpTy>(converter, context), style(style) {}
+  SoftmaxStyle style;
+};
+
 /// A pattern over an op without results: what it does is emitted, and it is gone.
 template <typename OpTy> struct EffectPattern : TileOpPattern<OpTy> {
   using TileOpPattern<OpTy>::TileOpPattern;
@@ -50,23 +66,16 @@ template <typename OpTy> struct EffectPattern : TileOpPattern<OpTy> {
   virtual void emit(OpTy op, Adaptor adaptor, ThreadBuilder &t) const = 0;
 };
 
-/// How softmax steps are computed. All give the same results up to rounding.
-struct SoftmaxStyle {
-  /// After its first step a row's reference is finite, so that nothing asks whether it is.
-  bool finiteReference = false;
-  /// Whether a score exceeds the reference is asked of the bits, as integers. Needs
-  /// `finiteReference`.
-  bool integerMax = false;
-  /// Partial sums of a row that do not wait for each other.
-  unsigned chains = 1;
-};
+/// f32 values of a softmax state for each row of the thread (SoftmaxState).
+constexpr unsigned kStateValues = 3;
 
 /// Ops on registers only: fragments, softmax, merge, scores.
 void populateFragmentPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateSoftmaxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
                              const SoftmaxStyle &style);
 /// The end of a row's softmax; warps that share a row meet in shared memory.
-void populateFinalizePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateFinalizePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
+                              const SoftmaxStyle &style);
 void populateMergePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateScorePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Tiles between global memory and registers; `alignment` is promised for all tensors, in

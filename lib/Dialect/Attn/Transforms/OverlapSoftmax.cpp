@@ -215,12 +215,13 @@ Value Overlapper::cloneScores(Step &step, IRMapping &mapping,
 Carried Overlapper::softmax(Step &step, Value scores, Value o, Value state, Value key) {
   SoftmaxUpdateOp update = step.update;
   Location loc = update.getLoc();
-  auto rebase = SoftmaxRebaseOp::create(b, loc, state.getType(), update.getAlpha().getType(), state,
-                                        scores, update.getScale());
+  auto rebase =
+      SoftmaxRebaseOp::create(b, loc, state.getType(), scores.getType(),
+                              update.getAlpha().getType(), state, scores, update.getScale());
   if (o)
     o = RescaleOp::create(b, step.rescale.getLoc(), o, rebase.getAlpha());
   auto add = SoftmaxAddOp::create(b, loc, state.getType(), scores.getType(), rebase.getNewState(),
-                                  scores, update.getScale());
+                                  rebase.getNewScores(), update.getScale());
   Value p =
       ConvertOp::create(b, step.convert.getLoc(), step.convert.getResult().getType(), add.getP());
   return {o, add.getNewState(), p, key};

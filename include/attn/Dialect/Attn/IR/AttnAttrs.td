@@ -145,8 +145,8 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
   let summary = "every decision of how a problem is computed";
   let description = [{
     Chosen by `attn-select-schedule` from the target's table; any field can be
-    pinned by hand. Fields that a target has no use for are ignored there
-    (`warps` on the CPU).
+    pinned by hand. In a whole schedule, fields that a target has no use for are
+    ignored there (`warps` on the CPU); as a pin, such a field is refused.
 
     - `algorithm`: `naive` (three passes of safe softmax), `two_pass` (online
       normalizer, then output), `fa1` (KV outer loop), `fa2` (Q outer loop).
@@ -159,6 +159,9 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
       that a producer warp brings in), or `fma` (any type, the generic path).
     - `q_in_registers`: keep Q fragments in registers rather than re-read them.
     - `order`: `linear`, or `longest_first` for masks that make work uneven.
+    - `lazy_rescale`: the reference m of a row's softmax stays while no score exceeds it by more
+      than 8 powers of two, so that few steps rescale O; P may then be up to 2^8. Otherwise m
+      is the largest score so far and that score's P is exactly 1.
 
     The rest is for `instruction = wgmma`, whose `warps` are those that compute, four to a
     warpgroup, beside one warpgroup that copies:
@@ -195,7 +198,8 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     DefaultValuedParameter<"int64_t", "1">:$q_stages,
     DefaultValuedParameter<"int64_t", "0">:$producer_registers,
     DefaultValuedParameter<"int64_t", "0">:$consumer_registers,
-    DefaultValuedParameter<"bool", "false">:$integer_max);
+    DefaultValuedParameter<"bool", "false">:$integer_max,
+    DefaultValuedParameter<"bool", "true">:$lazy_rescale);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -293,15 +293,19 @@ def Attn_BulkStoreOp : Attn_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>
 // Softmax in two steps
 //===----------------------------------------------------------------------===//
 
-def Attn_SoftmaxRebaseOp : Attn_TileOp<"softmax_rebase", [AllTypesMatch<["state", "new_state"]>]> {
+def Attn_SoftmaxRebaseOp : Attn_TileOp<"softmax_rebase", [
+    AllTypesMatch<["state", "new_state"]>, AllTypesMatch<["scores", "new_scores"]>]> {
   let summary = "first half of softmax_update: moves the reference, so that scores may be added";
   let description = [{
-    m' and alpha as in `attn.softmax_update`; l' = alpha l.
+    m' and alpha as in `attn.softmax_update`; l' = alpha l. new_scores are what `attn.softmax_add`
+    takes with the new state: the scores, except that a target may give those of a row relative
+    to its m' where f32 would not resolve the exponents otherwise.
 
     - C1: the constraint of `attn.softmax_update`.
   }];
   let arguments = (ins Attn_SoftmaxStateType:$state, Attn_TileType:$scores, F32:$scale);
-  let results = (outs Attn_SoftmaxStateType:$new_state, Attn_TileType:$alpha);
+  let results = (outs Attn_SoftmaxStateType:$new_state, Attn_TileType:$new_scores,
+    Attn_TileType:$alpha);
   let assemblyFormat = [{
     $state `,` $scores `scale` `(` $scale `)` attr-dict
     `:` type($state) `,` type($scores) `->` type($alpha)

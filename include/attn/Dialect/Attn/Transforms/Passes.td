@@ -98,9 +98,9 @@ def AttnOverlapSoftmax : Pass<"attn-overlap-softmax", "::mlir::func::FuncOp"> {
       scf.for %j iter_args(%o, %st, %p, %before) {
         %s = attn.tile_mma %q, K(%j)
         %o1 = attn.tile_mma %p, V(%before), %o
-        %st1, %alpha = attn.softmax_rebase %st, %s
+        %st1, %s1, %alpha = attn.softmax_rebase %st, %s
         %o2 = attn.rescale %o1, %alpha
-        %st2, %p1 = attn.softmax_add %st1, %s
+        %st2, %p1 = attn.softmax_add %st1, %s1
       }
       %o3 = attn.tile_mma %p, V(%before), %o
     }
