@@ -93,13 +93,16 @@ static Status checkTensor(const ArgumentSpec &spec, const TensorArg &tensor) {
     return mismatch(spec, "rank " + std::to_string(spec.rank()),
                     "rank " + std::to_string(tensor.rank) + ", shape " + tensor.shapeText());
   for (int d = 0; d < tensor.rank; ++d) {
-    const std::string where =
-        " in dimension " + std::to_string(d) + ", shape " + tensor.shapeText();
-    if (tensor.sizes[d] < 0)
-      return mismatch(spec, "sizes of at least 0", std::to_string(tensor.sizes[d]) + where);
-    if (spec.shape[d] != kDynamic && tensor.sizes[d] != spec.shape[d])
-      return mismatch(spec, "size " + std::to_string(spec.shape[d]),
-                      std::to_string(tensor.sizes[d]) + where);
+    const int64_t size = tensor.sizes[d];
+    // A call that fits makes no text.
+    auto place = [&] {
+      return std::to_string(size) + " in dimension " + std::to_string(d) + ", shape " +
+             tensor.shapeText();
+    };
+    if (size < 0)
+      return mismatch(spec, "sizes of at least 0", place());
+    if (spec.shape[d] != kDynamic && size != spec.shape[d])
+      return mismatch(spec, "size " + std::to_string(spec.shape[d]), place());
   }
   return tensor.empty() ? Status() : checkPlacement(spec, tensor);
 }

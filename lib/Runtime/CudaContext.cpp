@@ -68,6 +68,18 @@ Status CudaContext::copyToHost(void *to, cuda::DevicePtr from, size_t bytes) con
   return cuda->check(cuda->api().memcpyDtoH(to, from, bytes), "copying from the device");
 }
 
+Expected<bool> CudaContext::isCapturing(cuda::Stream stream) const {
+  Scope scope(*this);
+  if (!scope.status())
+    return fail(scope.status().error());
+  int status = cuda::kCaptureNone;
+  if (Status asked = cuda->check(cuda->api().streamIsCapturing(stream, &status),
+                                 "asking whether a stream is captured");
+      !asked)
+    return fail(asked.error());
+  return status != cuda::kCaptureNone;
+}
+
 Status CudaContext::fill(cuda::DevicePtr to, uint8_t value, size_t bytes,
                          cuda::Stream stream) const {
   Scope scope(*this);

@@ -2,10 +2,9 @@
 
 #include "attn/Runtime/KernelCache.h"
 
-#include <condition_variable>
 #include <optional>
-#include <thread>
 
+#include "attn/Runtime/Flight.h"
 #include "attn/Runtime/Hash.h"
 
 namespace attn::rt {
@@ -25,24 +24,7 @@ Expected<Module::Ptr> LoadedArtifact::module(const CudaContextPtr &context) cons
 }
 
 /// One caller's work on a key, which others wait for.
-struct KernelCache::Flight {
-  const std::thread::id owner = std::this_thread::get_id();
-  std::mutex mutex;
-  std::condition_variable landed;
-  std::optional<Expected<LoadedArtifactPtr>> result;
-
-  Expected<LoadedArtifactPtr> wait() {
-    std::unique_lock<std::mutex> guard(mutex);
-    landed.wait(guard, [this] { return result.has_value(); });
-    return *result;
-  }
-
-  void land(const Expected<LoadedArtifactPtr> &value) {
-    std::lock_guard<std::mutex> guard(mutex);
-    result = value;
-    landed.notify_all();
-  }
-};
+struct KernelCache::Flight : rt::Flight<LoadedArtifactPtr> {};
 
 KernelCache::KernelCache(std::unique_ptr<DiskCache> disk, Metrics &metrics, Options options)
     : store(std::move(disk)), metrics(metrics), options(options),
@@ -120,7 +102,7 @@ Expected<LoadedArtifactPtr> KernelCache::get(std::string_view key, const Produce
     flight = slot;
   }
   if (!mine) {
-    if (flight->owner == std::this_thread::get_id())
+    if (flight->isMine())
       return fail(ErrorCode::Internal,
                   "the producer of " + std::string(key) + " asked the cache for its own key");
     metrics.counter(metric::kWaits).add();

@@ -69,13 +69,39 @@ static Expected<KernelParams> packParams(const Module &module, const KernelEntry
   return params;
 }
 
-/// The workspaces as tensors inside the allocation.
-static std::vector<TensorArg> placeWorkspaces(const WorkspaceLayout &layout,
-                                              const Workspace &workspace) {
+/// The call's scratch memory: the caller's, or that of `workspace`, made large enough.
+static Expected<char *> findScratch(size_t bytes, Workspace &workspace,
+                                    const LaunchOptions &options) {
+  if (options.scratch) {
+    if (options.scratchBytes < bytes)
+      return fail(ErrorCode::BadInput, "scratch memory: expected at least " +
+                                           std::to_string(bytes) + " bytes, got " +
+                                           std::to_string(options.scratchBytes));
+    if (reinterpret_cast<uintptr_t>(options.scratch) % kWorkspaceAlignment != 0)
+      return fail(ErrorCode::BadInput, "scratch memory: expected an address aligned to " +
+                                           std::to_string(kWorkspaceAlignment) + " bytes");
+    return static_cast<char *>(options.scratch);
+  }
+  if (bytes > workspace.capacity()) {
+    Expected<bool> capturing = workspace.owner().isCapturing(options.stream);
+    if (!capturing)
+      return fail(capturing.error());
+    if (*capturing)
+      return fail(ErrorCode::Busy,
+                  "this call needs a workspace of " + std::to_string(bytes) +
+                      " bytes, which cannot be allocated while a CUDA graph is captured; make the "
+                      "call once on this stream before the capture, or pass scratch memory");
+    if (Status status = workspace.reserve(bytes); !status)
+      return fail(status.error());
+  }
+  return static_cast<char *>(workspace.data());
+}
+
+/// The workspaces as tensors inside the scratch memory.
+static std::vector<TensorArg> placeWorkspaces(const WorkspaceLayout &layout, char *scratch) {
   std::vector<TensorArg> tensors;
   for (const WorkspaceLayout::Slot &slot : layout.slots)
-    tensors.push_back(TensorArg::dense(static_cast<char *>(workspace.data()) + slot.offset,
-                                       slot.elementType, slot.shape));
+    tensors.push_back(TensorArg::dense(scratch + slot.offset, slot.elementType, slot.shape));
   return tensors;
 }
 
@@ -104,9 +130,10 @@ Status launch(const Module &module, std::span<const Argument> arguments, Workspa
   if (options.checkPointers)
     if (Status status = checkPlacement(module, arguments); !status)
       return status;
-  if (Status status = workspace.reserve(static_cast<size_t>(layout->bytes)); !status)
-    return status;
-  const std::vector<TensorArg> scratch = placeWorkspaces(*layout, workspace);
+  Expected<char *> memory = findScratch(static_cast<size_t>(layout->bytes), workspace, options);
+  if (!memory)
+    return fail(memory.error());
+  const std::vector<TensorArg> scratch = placeWorkspaces(*layout, *memory);
   std::vector<KernelParams> params;
   for (const KernelEntry &kernel : manifest.kernels) {
     Expected<KernelParams> packed =

@@ -9,6 +9,7 @@
 
 #include "attn/Conversion/AttnToCPU/AttnToCPU.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
+#include "attn/Runtime/Fork.h"
 
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
@@ -27,7 +28,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <mutex>
 
 using namespace mlir;
 using namespace attn;
@@ -67,9 +67,7 @@ struct HostKernel::State {
   SmallVector<Entry> entries;
   SmallVector<Parameter> parameters;
   /// Made by the first run that wants more than one thread, replaced by one that wants more.
-  std::shared_ptr<llvm::DefaultThreadPool> pool;
-  unsigned poolThreads = 0;
-  std::mutex poolMutex;
+  rt::PerProcess<llvm::DefaultThreadPool> pool;
 
   std::shared_ptr<llvm::DefaultThreadPool> getPool(unsigned numThreads);
   void runEntry(const Entry &entry, ArrayRef<void *> slots, unsigned numThreads);
@@ -256,16 +254,14 @@ static void appendValues(const HostArg &arg, SmallVectorImpl<uint64_t> &values) 
 //===----------------------------------------------------------------------===//
 
 std::shared_ptr<llvm::DefaultThreadPool> HostKernel::State::getPool(unsigned numThreads) {
-  std::lock_guard<std::mutex> lock(poolMutex);
-  if (poolThreads < numThreads) {
-    llvm::ThreadPoolStrategy strategy;
-    strategy.ThreadsRequested = numThreads;
-    strategy.UseHyperThreads = true;
-    // A run that still uses the old pool keeps it alive.
-    pool = std::make_shared<llvm::DefaultThreadPool>(strategy);
-    poolThreads = numThreads;
-  }
-  return pool;
+  // A run that still uses the old pool keeps it alive.
+  return pool.get([&](auto &made) { return made.getMaxConcurrency() >= numThreads; },
+                  [&] {
+                    llvm::ThreadPoolStrategy strategy;
+                    strategy.ThreadsRequested = numThreads;
+                    strategy.UseHyperThreads = true;
+                    return std::make_shared<llvm::DefaultThreadPool>(strategy);
+                  });
 }
 
 /// Hands out ranges of tiles, long ones first, so that threads seldom come back for more

@@ -76,6 +76,9 @@ enum TensorMapFill : int { kMapFillZeros = 0 };
 
 inline constexpr unsigned kStreamNonBlocking = 1;
 
+/// cuStreamIsCapturing's answer for a stream that is not being captured.
+inline constexpr int kCaptureNone = 0;
+
 /// The functions, by the names that libcuda.so.1 exports them under. One list
 /// makes the table below, and the loader that fills it.
 #define ATTN_CUDA_FUNCTIONS(X)                                                                     \
@@ -103,6 +106,7 @@ inline constexpr unsigned kStreamNonBlocking = 1;
   X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, DevicePtr pointer)) \
   X(streamCreate, "cuStreamCreate", (Stream * stream, unsigned flags))                             \
   X(streamDestroy, "cuStreamDestroy_v2", (Stream stream))                                          \
+  X(streamIsCapturing, "cuStreamIsCapturing", (Stream stream, int *status))                        \
   X(streamSynchronize, "cuStreamSynchronize", (Stream stream))                                     \
   X(eventCreate, "cuEventCreate", (Event * event, unsigned flags))                                 \
   X(eventDestroy, "cuEventDestroy_v2", (Event event))                                              \

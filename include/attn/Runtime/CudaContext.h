@@ -34,6 +34,9 @@ public:
   /// Copies between host and device; both wait for the copy to end.
   Status copyToDevice(cuda::DevicePtr to, const void *from, size_t bytes) const;
   Status copyToHost(void *to, cuda::DevicePtr from, size_t bytes) const;
+  /// Whether work on the stream is recorded into a graph rather than run: nothing may be
+  /// allocated, loaded or waited for then.
+  Expected<bool> isCapturing(cuda::Stream stream) const;
   /// Fills bytes on the stream.
   Status fill(cuda::DevicePtr to, uint8_t value, size_t bytes, cuda::Stream stream = nullptr) const;
 

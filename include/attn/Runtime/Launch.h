@@ -38,12 +38,17 @@ struct LaunchOptions {
   /// with a message that names it otherwise. Turn off for memory that the device
   /// reaches another way (peers, host memory mapped by the system).
   bool checkPointers = true;
+  /// Device memory of the caller, aligned to kWorkspaceAlignment, to use in place of the
+  /// workspace's own; free to be used again by later work on the stream.
+  void *scratch = nullptr;
+  size_t scratchBytes = 0;
 };
 
 /// Checks `arguments` against the manifest, evaluates grids and workspaces and
 /// launches the kernels in order. Returns when all are submitted; an empty grid
 /// launches nothing and is no error. Nothing is launched unless every check
-/// passes. `workspace` belongs to the module's device.
+/// passes. `workspace` belongs to the module's device; it grows when it must, which is an error
+/// of code Busy on a stream that is being captured into a graph.
 Status launch(const Module &module, std::span<const Argument> arguments, Workspace &workspace,
               const LaunchOptions &options = {});
 

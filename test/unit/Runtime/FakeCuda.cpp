@@ -213,6 +213,10 @@ CudaApi FakeCuda::api() const {
     return kSuccess;
   };
   api.streamDestroy = [](Stream) { return kSuccess; };
+  api.streamIsCapturing = [](Stream stream, int *status) {
+    *status = fake->capturing.count(stream) ? 1 : kCaptureNone;
+    return outcome("cuStreamIsCapturing");
+  };
   api.streamSynchronize = [](Stream) { return outcome("cuStreamSynchronize"); };
   api.eventCreate = [](Event *event, unsigned) {
     *event = reinterpret_cast<Event>(fake);

@@ -67,6 +67,7 @@ struct FakeCuda {
   std::map<cuda::DevicePtr, std::pair<size_t, int>> memory; ///< Size and device.
   int allocations = 0;
   int encodedMaps = 0;
+  std::set<cuda::Stream> capturing; ///< Streams that are being captured.
   int contextDepth = 0;
   int unloads = 0;
   int retained = 0;
