@@ -127,30 +127,33 @@ static bool isPlausible(const rt::Manifest &manifest, const TargetInfo &target) 
          manifest.payloadKind == rt::PayloadKind::Ptx;
 }
 
+rt::LoadedArtifactPtr Compiler::find(const KernelSpec &spec, rt::KernelCache &cache) const {
+  std::optional<rt::KernelCache::Aliased> found = cache.findAliased(alias(spec));
+  if (!found || !isPlausible(found->artifact->artifact().manifest, *info))
+    return nullptr;
+  for (const std::string &remark : found->remarks) {
+    if (options.remark)
+      options.remark(remark);
+    if (options.metrics)
+      options.metrics->fallback(remark);
+  }
+  return found->artifact;
+}
+
 rt::Expected<rt::LoadedArtifactPtr> Compiler::compilePtx(const Problem &problem,
                                                          rt::KernelCache &cache) const {
-  std::optional<rt::Alias> words;
-  if (auto *spec = std::get_if<KernelSpec>(&problem)) {
-    words = alias(*spec);
-    std::optional<rt::KernelCache::Aliased> found = cache.findAliased(*words);
-    if (found && isPlausible(found->artifact->artifact().manifest, *info)) {
-      for (const std::string &remark : found->remarks) {
-        if (options.remark)
-          options.remark(remark);
-        if (options.metrics)
-          options.metrics->fallback(remark);
-      }
-      return found->artifact;
-    }
-  }
+  auto *spec = std::get_if<KernelSpec>(&problem);
+  if (spec)
+    if (rt::LoadedArtifactPtr found = find(*spec, cache))
+      return found;
   Session session(options, *info);
   if (rt::Status status = configure(session, problem); !status)
     return rt::fail(status.error());
   std::vector<std::string> remarks = session.remarksSoFar();
   rt::Expected<rt::LoadedArtifactPtr> ptx =
       cache.get(keyOf(session, *info), [&] { return lower(session, *info); });
-  if (ptx && words)
-    cache.link(*words, **ptx, std::move(remarks));
+  if (ptx && spec)
+    cache.link(alias(*spec), **ptx, std::move(remarks));
   return ptx;
 }
 

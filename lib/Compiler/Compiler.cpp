@@ -69,23 +69,38 @@ rt::Expected<std::string> Compiler::emit(const Problem &problem, Emit what) cons
 // CPU
 //===----------------------------------------------------------------------===//
 
+/// Normalizes the session's problem and reads its arguments.
+static rt::Expected<rt::Manifest> loadSignature(Session &session, const Problem &problem) {
+  rt::Status status = session.load(problem);
+  if (status)
+    status = session.runTo(Stage::Normalize);
+  if (!status)
+    return rt::fail(status.error());
+  rt::Expected<ForwardOp> op = session.forward();
+  if (!op)
+    return rt::fail(op.error());
+  rt::Manifest manifest;
+  if (status = readSignature(*op, manifest); !status)
+    return rt::fail(status.error());
+  return manifest;
+}
+
+rt::Expected<rt::Manifest> Compiler::signature(const Problem &problem) const {
+  Session session(options, *info);
+  return loadSignature(session, problem);
+}
+
 rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &problem) const {
   if (info->isGpu)
     return rt::fail(rt::ErrorCode::BadInput,
                     "target " + info->name + " does not run on this machine's processor");
   auto session = std::make_shared<Session>(options, *info);
-  rt::Manifest manifest;
-  rt::Status status = session->load(problem);
+  rt::Expected<rt::Manifest> manifest = loadSignature(*session, problem);
+  if (!manifest)
+    return rt::fail(manifest.error());
+  rt::Status status = session->runTo(Stage::Split);
   if (status)
-    status = session->runTo(Stage::Normalize);
-  if (status) {
-    rt::Expected<ForwardOp> op = session->forward();
-    status = op ? readSignature(*op, manifest) : rt::fail(op.error());
-  }
-  if (status)
-    status = session->runTo(Stage::Split);
-  if (status)
-    status = readWorkspaces(session->module(), manifest);
+    status = readWorkspaces(session->module(), *manifest);
   if (status)
     status = session->runTo(Stage::Lower);
   if (!status)
@@ -94,7 +109,8 @@ rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &
   if (!kernel)
     return rt::fail(rt::ErrorCode::Internal, llvm::toString(kernel.takeError()));
   session->dropModule();
-  return std::make_unique<HostProgram>(std::move(manifest), std::move(*kernel), std::move(session));
+  return std::make_unique<HostProgram>(std::move(*manifest), std::move(*kernel),
+                                       std::move(session));
 }
 
 //===----------------------------------------------------------------------===//

@@ -81,6 +81,13 @@ public:
   rt::Expected<rt::LoadedArtifactPtr> compile(const Problem &problem, rt::PayloadKind kind,
                                               rt::KernelCache &cache) const;
 
+  /// What compile would take from the cache for PTX of this spec without making an MLIR context;
+  /// null when the cache has no such kernel. Never compiles.
+  rt::LoadedArtifactPtr find(const KernelSpec &spec, rt::KernelCache &cache) const;
+
+  /// What a call of the problem passes: arguments, and sizes that must agree. Compiles nothing.
+  rt::Expected<rt::Manifest> signature(const Problem &problem) const;
+
   /// Machine code in this process; for the CPU target.
   rt::Expected<std::unique_ptr<HostProgram>> compileHost(const Problem &problem) const;
 
