@@ -14,7 +14,8 @@ set(attn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Attn)
 install(TARGETS ${attn_libraries} EXPORT AttnTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT AttnTargets NAMESPACE Attn:: DESTINATION ${attn_package_dir})
 foreach(tree ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-  install(DIRECTORY ${tree}/include/attn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  install(DIRECTORY ${tree}/include/attn ${tree}/include/attn-c OPTIONAL
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
 endforeach()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/lib/AttnConfig.cmake.in
