@@ -90,3 +90,14 @@ func.func @overlap(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
               overlap = true>)
   return
 }
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @integer_max(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{integer_max: expected false with lazy_rescale = false, where no score is compared with a reference, got true; choose lazy_rescale = true or integer_max = false}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma, integer_max = true,
+              lazy_rescale = false>)
+  return
+}
