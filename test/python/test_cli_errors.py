@@ -102,7 +102,7 @@ CASES = [
     (run("--target", "sm_80"), ["sm_80", "--device cpu"]),
     (run("warps=8"), ["warps = 8 is pinned", "cpu takes: algorithm, q_tile"]),
     (run("lazy_rescale=true"), ["lazy_rescale = true is pinned", "cpu computes with false"]),
-    (run("alignment=256"), ["multiples of 256 bytes, the kernel's alignment", "smaller alignment"]),
+    (run("alignment=256", "--layout", "padded"), ["multiples of 256 bytes, the kernel's alignment", "smaller alignment"]),
     (run("--payload", "cubin"), ["--payload cubin", "--device cpu"]),
     (run("--ptxas", "x"), ["--ptxas", "--device cpu"]),
     (run("--threads", "4", "--device", "cuda:0"), ["--threads", "--device cuda:0"]),
