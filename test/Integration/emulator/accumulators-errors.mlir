@@ -3,7 +3,7 @@
 
 llvm.func @read_early(%a: i64, %out: !llvm.ptr<1>) attributes {nvvm.kernel} {
   attn_nv.wgmma_fence
-  // CHECK: [[# @LINE + 5]]:8: error: accumulator read before its wait: operand 0 of 'llvm.fadd' is in flight
+  // CHECK: [[# @LINE + 5]]:8: error: accumulator read before its wait: operand {{[01]}} of 'llvm.fadd' is in flight
   // CHECK: [[# @LINE + 1]]:10: note: started here; tie it with attn_nv.wgmma_wait
   %d:4 = attn_nv.wgmma n = 8, a(%a) b(%a) : bf16, bf16
   llvm.br ^next(%d#0 : f32)
