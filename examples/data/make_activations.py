@@ -66,9 +66,10 @@ def attention(q, k, v):
 
 
 class Encoder:
-    """The forward pass of a BERT encoder in float64."""
+    """The forward pass of a BERT encoder in float64, but for what `attention` computes."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, attention=attention):
+        self.attention = attention
         config = json.loads((folder / "config.json").read_text())
         if config["hidden_act"] != "gelu" or config["position_embedding_type"] != "absolute":
             raise ValueError(f"{folder}: expected a BERT model with gelu and absolute positions")
@@ -117,7 +118,7 @@ class Encoder:
             )
             operands.append((q, k, v))
             o = self._dense(
-                attention(q, k, v).reshape(batch, seq, -1), layer + "attention.output.dense"
+                self.attention(q, k, v).reshape(batch, seq, -1), layer + "attention.output.dense"
             )
             x = self._norm(x + o, layer + "attention.output.LayerNorm")
             h = self._dense(x, layer + "intermediate.dense")
@@ -127,14 +128,16 @@ class Encoder:
         return x, operands
 
 
+def embed(encoder, sentences):
+    """The embedding of each sentence, [sentences, 384]: the mean over its tokens, of length 1."""
+    means = [encoder.run(encoder.tokenize([text]))[0].mean(axis=1)[0] for text in sentences]
+    return np.array([mean / np.linalg.norm(mean) for mean in means])
+
+
 def check_published(encoder):
     """Compares the forward pass with the published similarities; returns the largest difference."""
-    embeddings = []
-    for sentence in PUBLISHED_SENTENCES:
-        mean = encoder.run(encoder.tokenize([sentence]))[0].mean(axis=1)[0]
-        embeddings.append(mean / np.linalg.norm(mean))
-    similarities = np.array(embeddings) @ np.array(embeddings).T
-    return float(np.abs(similarities - PUBLISHED_SIMILARITIES).max())
+    embeddings = embed(encoder, PUBLISHED_SENTENCES)
+    return float(np.abs(embeddings @ embeddings.T - PUBLISHED_SIMILARITIES).max())
 
 
 def main():

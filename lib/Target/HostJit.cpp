@@ -202,32 +202,34 @@ llvm::Expected<std::unique_ptr<HostKernel>> HostKernel::create(ModuleOp llvmModu
 
 static llvm::Error checkArgument(unsigned position, const Parameter &parameter,
                                  const HostArg &arg) {
-  std::string expected = llvm::formatv("argument {0}: expected {1}", position, parameter.type);
+  // An argument that fits makes no text.
+  auto misfit = [&](const Twine &got) {
+    return makeError(
+        llvm::formatv("argument {0}: expected {1}, got {2}", position, parameter.type, got.str()));
+  };
   auto *tensor = std::get_if<HostTensor>(&arg);
   if (parameter.kind != Parameter::Tensor) {
     bool fits = parameter.kind == Parameter::Float ? std::holds_alternative<float>(arg)
                                                    : std::holds_alternative<int64_t>(arg);
-    return fits ? llvm::Error::success()
-                : makeError(expected + (tensor ? ", got a tensor" : ", got another scalar"));
+    return fits ? llvm::Error::success() : misfit(tensor ? "a tensor" : "another scalar");
   }
   if (!tensor)
-    return makeError(expected + ", got a scalar");
+    return misfit("a scalar");
   size_t rank = parameter.sizes.size();
   if (tensor->sizes.size() != rank || tensor->strides.size() != rank)
-    return makeError(expected + llvm::formatv(", got {0} sizes and {1} strides",
-                                              tensor->sizes.size(), tensor->strides.size()));
+    return misfit(
+        llvm::formatv("{0} sizes and {1} strides", tensor->sizes.size(), tensor->strides.size()));
   for (size_t dim = 0; dim < rank; ++dim) {
     int64_t size = tensor->sizes[dim], stride = tensor->strides[dim];
     int64_t wantedSize = parameter.sizes[dim], wantedStride = parameter.strides[dim];
     if (size < 0 || (!ShapedType::isDynamic(wantedSize) && wantedSize != size))
-      return makeError(expected + llvm::formatv(", got size {0} in dim {1}", size, dim));
+      return misfit(llvm::formatv("size {0} in dim {1}", size, dim));
     if (size > 1 && !ShapedType::isDynamic(wantedStride) && wantedStride != stride)
-      return makeError(expected + llvm::formatv(", got stride {0} in dim {1}, where the kernel "
-                                                "was compiled for {2}",
-                                                stride, dim, wantedStride));
+      return misfit(llvm::formatv("stride {0} in dim {1}, where the kernel was compiled for {2}",
+                                  stride, dim, wantedStride));
   }
   if (!tensor->data && !llvm::is_contained(tensor->sizes, 0))
-    return makeError(expected + ", got a null pointer");
+    return misfit("a null pointer");
   return llvm::Error::success();
 }
 

@@ -17,7 +17,7 @@ from .errors import *  # noqa: F403
 from .spec import Explanation, Kernel, Spec, compile, explain
 
 __version__ = "0.1.0"
-build_id = _core.version
+build_id: str = _core.version
 """Identifies the compiler, as a part of every cache key."""
 
 __all__ = [

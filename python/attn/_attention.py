@@ -1,6 +1,9 @@
 """attn.attention and the options behind it."""
 
+from __future__ import annotations
+
 import operator
+from typing import Any, Literal, Optional, TypeVar, Union, overload
 
 from . import _core
 from ._frameworks import framework_of
@@ -84,20 +87,60 @@ def result_shapes(q, v, layout):
     return (batch, first, second, v.shape[3]), lse
 
 
+Array = TypeVar("Array")
+Mask = Literal["none", "causal", "causal_top_left", "window", "window_top_left"]
+Window = Union[int, tuple[Optional[int], Optional[int]]]
+Layout = Literal["bshd", "bhsd"]
+
+
+@overload
 def attention(
-    q,
-    k,
-    v,
+    q: Array,
+    k: Array,
+    v: Array,
     *,
-    mask=None,
-    window=None,
-    scale=None,
-    softcap=None,
-    alibi_slopes=None,
-    return_lse=False,
-    out=None,
-    layout="bshd",
-):
+    mask: Mask | None = None,
+    window: Window | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    alibi_slopes: Array | None = None,
+    return_lse: Literal[False] = False,
+    out: Array | None = None,
+    layout: Layout = "bshd",
+) -> Array: ...
+
+
+@overload
+def attention(
+    q: Array,
+    k: Array,
+    v: Array,
+    *,
+    mask: Mask | None = None,
+    window: Window | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    alibi_slopes: Array | None = None,
+    return_lse: Literal[True],
+    out: Array | None = None,
+    layout: Layout = "bshd",
+) -> tuple[Array, Array]: ...
+
+
+def attention(
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    mask: Mask | None = None,
+    window: Window | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    alibi_slopes: Any = None,
+    return_lse: bool = False,
+    out: Any = None,
+    layout: Layout = "bshd",
+) -> Any:
     """Attention: softmax(scale * q k^T) v, softmax over the keys that the mask keeps.
 
     The first call for a kind of tensors compiles a kernel; lengths and batch sizes are not part of

@@ -1,6 +1,9 @@
 """attn.configure."""
 
+from __future__ import annotations
+
 import operator
+from typing import Any, Literal
 
 from . import _attention, _core
 from .errors import SpecError
@@ -8,7 +11,11 @@ from .errors import SpecError
 _MODES = ("synchronous", "background", "forbid")
 
 
-def configure(*, mode=None, threads=None):
+def configure(
+    *,
+    mode: Literal["synchronous", "background", "forbid"] | None = None,
+    threads: int | None = None,
+) -> dict[str, Any]:
     """Changes settings of this process; None leaves one as it is.
 
     Args:

@@ -27,7 +27,9 @@ class ArgumentTypeError(AttnError, TypeError):
 class UnsupportedError(AttnError, NotImplementedError):
     """A drop-in was asked for something that attn does not have. `feature` names it."""
 
-    def __init__(self, feature, hint=""):
+    feature: str
+
+    def __init__(self, feature: str, hint: str = "") -> None:
         super().__init__(f"attn has no {feature}" + (f"; {hint}" if hint else ""))
         self.feature = feature
 

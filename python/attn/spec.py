@@ -1,5 +1,9 @@
 """Specs: everything that a kernel is specialized for, in words."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import _core
 from .errors import SpecError
 
@@ -29,20 +33,20 @@ class Spec:
 
     __slots__ = ("_text",)
 
-    def __init__(self, text="", **keys):
+    def __init__(self, text: str = "", **keys: Any) -> None:
         words = [*text.split(), *(_word(k, v) for k, v in keys.items() if v is not None)]
         object.__setattr__(self, "_text", _core.canonicalize(" ".join(words)))
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Spec does not change: make another")
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> str:
         try:
             return self.as_dict()[name]
         except KeyError:
             raise AttributeError(f"a spec has no key {name!r}, or this one leaves it out") from None
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, str]:
         """The keys that are set, with their values as text."""
         return dict(word.split("=", 1) for word in self._text.split())
 
@@ -71,7 +75,9 @@ def _spec(spec, keys):
 class Kernel:
     """A compiled kernel: `spec`, `target`, and for a GPU its `ptx` and launch `manifest`."""
 
-    def __init__(self, spec, target, ptx, manifest):
+    def __init__(
+        self, spec: Spec, target: str, ptx: str | None, manifest: dict[str, Any] | None
+    ) -> None:
         self.spec = spec
         self.target = target
         self.ptx = ptx
@@ -81,7 +87,7 @@ class Kernel:
         return f"<attn.Kernel for {self.target}: {self.spec}>"
 
 
-def compile(spec="", *, target="cpu", **keys):
+def compile(spec: Spec | str = "", *, target: str = "cpu", **keys: Any) -> Kernel:
     """Compiles a kernel now, so that no later call waits for it.
 
     Args:
@@ -104,7 +110,7 @@ def compile(spec="", *, target="cpu", **keys):
 class Explanation:
     """Which kernel a target takes and why: text by str(), numbers by `data`."""
 
-    def __init__(self, text, data):
+    def __init__(self, text: str, data: dict[str, Any]) -> None:
         self.text = text
         self.data = data
 
@@ -114,7 +120,15 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(spec="", *, target, batch=None, seq_q=None, seq_kv=None, **keys):
+def explain(
+    spec: Spec | str = "",
+    *,
+    target: str,
+    batch: int | None = None,
+    seq_q: int | None = None,
+    seq_kv: int | None = None,
+    **keys: Any,
+) -> Explanation:
     """Says which schedule a target takes for a spec, what it costs, and why not another.
 
     Args:

@@ -52,10 +52,14 @@ static void setRank(const char *name, AttnTensor &tensor, size_t rank) {
   tensor.rank = static_cast<int32_t>(rank);
 }
 
-static void readInts(nb::handle sequence, int64_t *values) {
-  size_t i = 0;
-  for (nb::handle value : nb::borrow<nb::sequence>(sequence))
-    values[i++] = nb::cast<int64_t>(value);
+/// The integers of a tuple, as many as `count`.
+static void readInts(nb::handle tuple, int64_t *values, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    PyObject *value = PyTuple_GetItem(tuple.ptr(), i);
+    values[i] = value ? PyLong_AsLongLong(value) : -1;
+    if (values[i] == -1 && PyErr_Occurred())
+      throw nb::python_error();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,25 +99,34 @@ static bool isTrue(nb::object value) { return value.is(nb::bool_(true)); }
 
 static ArrayView viewTorch(const char *name, nb::handle array) {
   static const TorchNames *names = new TorchNames();
-  if (!PyObject_HasAttr(array.ptr(), names->dataPtr))
+  nb::object shape = nb::steal(PyObject_GetAttr(array.ptr(), names->shape));
+  nb::object isCpu = nb::steal(shape ? PyObject_GetAttr(array.ptr(), names->isCpu) : nullptr);
+  if (!isCpu) {
+    PyErr_Clear();
     raiseType(name, "a torch.Tensor as q is", array);
+  }
   ArrayView view;
   nb::object dtype = attributeOf(array, names->dtype);
   auto type = knownTypes().find(dtype.ptr());
   if (type == knownTypes().end())
     raiseElementType(name, textOf(dtype));
   view.tensor.type = type->second;
-  if (isTrue(attributeOf(array, names->isCuda)))
+  if (!isTrue(isCpu)) {
+    if (!isTrue(attributeOf(array, names->isCuda)))
+      raise("DeviceError", std::string(name) + ": expected a tensor on the CPU or a CUDA device, " +
+                               "got one on " + textOf(array.attr("device")));
     view.device = nb::cast<int>(callMethod(array, names->getDevice));
-  else if (!isTrue(attributeOf(array, names->isCpu)))
-    raise("DeviceError", std::string(name) + ": expected a tensor on the CPU or a CUDA device, " +
-                             "got one on " + textOf(array.attr("device")));
-  nb::object shape = attributeOf(array, names->shape);
+  }
   setRank(name, view.tensor, nb::len(shape));
-  readInts(shape, view.tensor.sizes);
-  readInts(callMethod(array, names->stride), view.tensor.strides);
-  view.tensor.data =
-      reinterpret_cast<void *>(nb::cast<uintptr_t>(callMethod(array, names->dataPtr)));
+  readInts(shape, view.tensor.sizes, view.tensor.rank);
+  readInts(callMethod(array, names->stride), view.tensor.strides, view.tensor.rank);
+  nb::object address = nb::steal(PyObject_CallMethodObjArgs(array.ptr(), names->dataPtr, nullptr));
+  if (!address) {
+    PyErr_Clear();
+    raise("SpecError", std::string(name) + ": expected a strided tensor with memory of its own, "
+                                           "got one that is sparse or a stand-in");
+  }
+  view.tensor.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(address));
   view.owner = nb::borrow(array);
   return view;
 }
@@ -210,9 +223,9 @@ static ArrayView viewCudaInterface(const char *name, nb::handle array) {
     bytes = 2;
   nb::object shape = interface["shape"];
   setRank(name, view.tensor, nb::len(shape));
-  readInts(shape, view.tensor.sizes);
+  readInts(shape, view.tensor.sizes, view.tensor.rank);
   if (interface.contains("strides") && !nb::object(interface["strides"]).is_none()) {
-    readInts(interface["strides"], view.tensor.strides);
+    readInts(nb::object(interface["strides"]), view.tensor.strides, view.tensor.rank);
     for (int64_t &stride : view.tensor.strides)
       stride /= bytes;
   } else {

@@ -189,6 +189,8 @@ static void wait() {
 }
 
 NB_MODULE(_core, m) {
+  // Options are kept to the end, on purpose.
+  nb::set_leak_warnings(false);
   m.attr("version") = attnVersion();
   m.def("register_type", &registerType);
   m.def("canonicalize", &canonicalSpec);
