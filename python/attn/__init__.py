@@ -16,9 +16,9 @@ from ._config import configure
 from .errors import *  # noqa: F403
 from .spec import Explanation, Kernel, Spec, compile, explain
 
-__version__ = "0.1.0"
 build_id: str = _core.version
 """Identifies the compiler, as a part of every cache key."""
+__version__: str = build_id.split()[1]
 
 __all__ = [
     "Explanation",

@@ -120,10 +120,10 @@ class CuPy(NumPy):
     protocol = _core.CUDA_INTERFACE
 
     def __init__(self):
+        super().__init__()
         import cupy
 
         self.module = cupy
-        self.float32 = cupy.dtype("float32")
 
     def stream(self, array):
         return self.module.cuda.get_current_stream().ptr
