@@ -55,6 +55,8 @@ def options_of(mask, window, softcap, layout, protocol):
     except TypeError:  # What cannot be a key: a window that is a list, or no option at all.
         return _make_options(*key)
     if found is None:
+        if len(_options) >= 1024:
+            _options.clear()
         found = _options[key] = _make_options(*key)
     return found
 

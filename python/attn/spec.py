@@ -41,10 +41,10 @@ class Spec:
         raise AttributeError("a Spec does not change: make another")
 
     def __getattr__(self, name: str) -> str:
-        try:
-            return self.as_dict()[name]
-        except KeyError:
-            raise AttributeError(f"a spec has no key {name!r}, or this one leaves it out") from None
+        value = None if name.startswith("_") else self.as_dict().get(name)
+        if value is None:
+            raise AttributeError(f"a spec has no key {name!r}, or this one leaves it out")
+        return value
 
     def as_dict(self) -> dict[str, str]:
         """The keys that are set, with their values as text."""

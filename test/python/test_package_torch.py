@@ -253,6 +253,8 @@ def test_flash_attn_refuses():
     ]:
         with pytest.raises(UnsupportedError, match=feature):
             flash_attn.flash_attn_with_kvcache(q, k, v, **options)
+    with pytest.raises(attn.errors.SpecError, match="cache_seqlens: expected where to append"):
+        flash_attn.flash_attn_with_kvcache(q, k, v, k, v)
     with pytest.raises(attn.errors.SpecError, match="cache_seqlens: expected 2 lengths from 0 to 47"):
         flash_attn.flash_attn_with_kvcache(q, k, v, cache_seqlens=48)
     with pytest.raises(UnsupportedError, match="dropout"):
@@ -302,5 +304,36 @@ def test_hugging_face_refuses():
     model = build("Llama")
     mask = torch.ones(2, 21).long()
     mask[0, :4] = 0
+    ids = torch.randint(64, (2, 21))
     with pytest.raises(UnsupportedError, match="padding"):
-        hidden(model, "attn", input_ids=torch.randint(64, (2, 21)), attention_mask=mask)
+        hidden(model, "attn", input_ids=ids, attention_mask=mask)
+    with pytest.raises(UnsupportedError, match="masks that a model combines"):
+        packed = torch.cat([torch.arange(11), torch.arange(10)]).expand(2, -1)
+        hidden(model, "attn", input_ids=ids, position_ids=packed, use_cache=False)
+    from attn.compat import huggingface
+
+    q, k, v = (t.transpose(1, 2) for t in make("cpu"))
+    for options, feature in [({"s_aux": q}, "sinks"), ({"dropout": 0.1}, "dropout"),
+                             ({"output_attentions": True}, "attention weights"),
+                             ({"sliding_window": 4, "is_causal": False}, "not causal")]:
+        with pytest.raises(UnsupportedError, match=feature):
+            huggingface.attention_forward(model, q, k, v, None, **options)
+
+
+def test_hugging_face_generates():
+    import transformers
+    from attn.compat import huggingface
+
+    huggingface.register()
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=64, hidden_size=64, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2,
+    )
+    model = transformers.LlamaForCausalLM(config).eval()
+    ids = torch.randint(3, 64, (2, 9))
+    options = {"max_new_tokens": 6, "min_new_tokens": 6, "do_sample": False, "pad_token_id": 0}
+    model.set_attn_implementation("eager")
+    want = model.generate(ids, **options)
+    model.set_attn_implementation("attn")
+    assert torch.equal(model.generate(ids, **options), want)

@@ -192,7 +192,8 @@ def flash_attn_with_kvcache(
       k_cache, v_cache: [batch, seq_cache, heads_kv, head_dim]; k and v are written into them.
       k, v: None, or [batch, seq_new, heads_kv, head_dim]: keys and values to append.
       cache_seqlens: how long the cache of each sequence is before that: one integer, or [batch]
-        integers on the CPU (one call for each sequence then); None for all of it.
+        integers on the CPU (one call for each sequence then); None for all of it, if nothing is
+        appended.
       num_splits: must be 0, which leaves the choice to attn.
       The rest as in flash_attn_func; lse is [batch, heads_q, seq_q].
 
@@ -211,9 +212,11 @@ def flash_attn_with_kvcache(
             raise UnsupportedError(feature, hint)
     if (k is None) != (v is None):
         raise SpecError("k, v: expected both, or neither")
+    if k is not None and cache_seqlens is None:
+        raise SpecError("cache_seqlens: expected where to append k and v, got None")
     batch, capacity = k_cache.shape[:2]
     if cache_seqlens is None:
-        lengths = [capacity if k is None else 0] * batch
+        lengths = [capacity] * batch
     elif isinstance(cache_seqlens, int):
         lengths = [cache_seqlens] * batch
     else:

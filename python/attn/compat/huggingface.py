@@ -11,6 +11,17 @@ from ..errors import UnsupportedError
 __all__ = ["attention_forward", "attention_mask", "register"]
 
 
+# What models may pass on besides, and what would be wrong without it.
+_REFUSED = {
+    "s_aux": "attention sinks",
+    "head_mask": "head masks",
+    "position_bias": "position biases other than ALiBi",
+    "cu_seq_lens_q": "packed sequences",
+    "cu_seq_lens_k": "packed sequences",
+    "output_attentions": "attention weights as a result",
+}
+
+
 def register(name="attn"):
     """Makes the backend known to transformers (4.53 or later) under a name."""
     from transformers import AttentionInterface
@@ -75,8 +86,9 @@ def attention_forward(
         raise UnsupportedError("padding or attention_mask", "pass sequences of one length")
     if dropout:
         raise UnsupportedError("dropout", "call model.eval()")
-    if keywords.get("s_aux") is not None:
-        raise UnsupportedError("attention sinks")
+    for name, feature in _REFUSED.items():
+        if keywords.get(name) is not None and keywords[name] is not False:
+            raise UnsupportedError(feature, f"the model passes {name}")
     if is_causal is None:
         is_causal = getattr(module, "is_causal", True)
     if sliding_window is not None and not is_causal:
