@@ -233,7 +233,7 @@ TEST(Jit, AForkedChildRunsAndCompiles) {
   threads.threads = 3; // The pool that the child does not have.
   jit.get(*attention.specOf(tensors), Device::cpu(), JitMode::Synchronous);
   ASSERT_TRUE(attention(tensors, std::nullopt, threads));
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 4; ++i) {
     // Fork while a compile is on its way.
     Call busy(20, 3 + i, 8);
     ASSERT_TRUE(attention(busy.tensors()));
@@ -252,7 +252,7 @@ TEST(Jit, AForkedChildRunsAndCompiles) {
 //===----------------------------------------------------------------------===//
 
 struct FakeDevices {
-  FakeDevices() { fake.kernels = {"attn_forward", "attn_forward_partial", "attn_forward_merge"}; }
+  FakeDevices() { fake.kernels = {"attn_forward", "attn_forward_0", "attn_forward_1"}; }
   JitOptions options(JitMode mode = JitMode::Synchronous) {
     JitOptions options;
     options.mode = mode;
@@ -284,6 +284,23 @@ TEST(JitCuda, LaunchesOnTheStreamOfEachDevice) {
   // The devices are alike, so that one compile does for both.
   EXPECT_EQ(jit.metrics().counter(rt::metric::kCompiles).value(), 1u);
   EXPECT_FALSE(attention(call.tensors(Device::cuda(7))));
+}
+
+TEST(JitCuda, DevicesOfDifferentKindsGetTheirOwnKernels) {
+  FakeDevices devices;
+  devices.fake.computeMajorOf = {{1, 9}};
+  devices.fake.sharedBytesPerBlock = 227 * 1024;
+  Jit jit(devices.options());
+  Attention attention(jit, causal());
+  Call call;
+  for (auto [ordinal, target] : {std::pair<int, const char *>{0, "sm_80"}, {1, "sm_90a"}}) {
+    Device device = Device::cuda(ordinal);
+    EXPECT_EQ(*jit.targetOf(device), target);
+    auto status = attention(call.tensors(device), std::nullopt, onStream(0));
+    ASSERT_TRUE(status) << status.error().message;
+    EXPECT_THAT(devices.fake.loadedImage, HasSubstr(".target " + std::string(target)));
+  }
+  EXPECT_EQ(jit.metrics().counter(rt::metric::kCompiles).value(), 2u);
 }
 
 TEST(JitCuda, NothingIsLoadedDuringCapture) {

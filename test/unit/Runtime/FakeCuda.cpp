@@ -26,8 +26,10 @@ static Context contextOf(Device device) {
   return reinterpret_cast<Context>(static_cast<uintptr_t>(device) + 1);
 }
 
-static Result deviceAttribute(int *value, int attribute, Device) {
-  const std::map<int, int> values = {{kComputeCapabilityMajor, fake->computeMajor},
+static Result deviceAttribute(int *value, int attribute, Device device) {
+  auto other = fake->computeMajorOf.find(device);
+  const int major = other == fake->computeMajorOf.end() ? fake->computeMajor : other->second;
+  const std::map<int, int> values = {{kComputeCapabilityMajor, major},
                                      {kComputeCapabilityMinor, fake->computeMinor},
                                      {kMultiprocessorCount, 108},
                                      {kMaxThreadsPerBlock, 1024},

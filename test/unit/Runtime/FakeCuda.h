@@ -47,6 +47,7 @@ struct FakeCuda {
   int version = 12040;
   int devices = 2;
   int computeMajor = 8;
+  std::map<int, int> computeMajorOf; ///< Of devices that are of another kind.
   int computeMinor = 0;
   int sharedBytesPerBlock = 163 * 1024;
   std::set<std::string> kernels = {"partial", "merge"};
