@@ -80,13 +80,14 @@ def _make_options(mask, window, softcap, layout, protocol):
 
 def result_shapes(q, v, layout):
     """Shapes of o and lse, or an error where q and v have none."""
-    if len(q.shape) != 4 or len(v.shape) != 4:
-        name, array = ("q", q) if len(q.shape) != 4 else ("v", v)
+    shape_q, shape_v = q.shape, v.shape
+    if len(shape_q) != 4 or len(shape_v) != 4:
+        name, array = ("q", q) if len(shape_q) != 4 else ("v", v)
         order = "[batch, seq, heads, head_dim]" if layout == "bshd" else "[batch, heads, seq, head_dim]"
         raise SpecError(f"{name}: expected 4 dimensions {order}, got shape {list(array.shape)}")
-    batch, first, second, _ = q.shape
+    batch, first, second, _ = shape_q
     lse = (batch, second, first) if layout == "bshd" else (batch, first, second)
-    return (batch, first, second, v.shape[3]), lse
+    return (batch, first, second, shape_v[3]), lse
 
 
 Array = TypeVar("Array")
@@ -185,7 +186,7 @@ def attention(
             q, k, v, mask, window, scale, softcap, alibi_slopes, return_lse, out, layout
         )
     options = options_of(mask, window, softcap, layout, framework.protocol)
-    framework.check((q, k, v, alibi_slopes))
+    framework.check(q, k, v, alibi_slopes)
     if not hasattr(v, "shape"):
         framework_of("v", v)
     shape, lse_shape = result_shapes(q, v, layout)

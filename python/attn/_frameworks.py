@@ -41,7 +41,7 @@ class NumPy:
         """Whether a compiler of the framework runs the call on stand-ins for arrays."""
         return False
 
-    def check(self, arrays):
+    def check(self, q, k, v, slopes):
         """Refuses arrays that attn would give wrong results on."""
 
 
@@ -79,10 +79,13 @@ class Torch(NumPy):
     def is_traced(self):
         return self.module.compiler.is_compiling()
 
-    def check(self, arrays):
-        if self.module.is_grad_enabled() and any(
-            getattr(array, "requires_grad", False) for array in arrays
-        ):
+    def check(self, q, k, v, slopes):
+        try:
+            wanted = q.requires_grad or k.requires_grad or v.requires_grad
+            wanted = wanted or slopes is not None and slopes.requires_grad
+        except AttributeError:
+            return  # One is no tensor, which is found when they are read.
+        if wanted and self.module.is_grad_enabled():
             raise UnsupportedError(
                 "backward pass", "call it under torch.no_grad(), or on detached tensors"
             )
@@ -102,8 +105,8 @@ class Jax(NumPy):
     def finish(self, array):
         return self.jax.numpy.asarray(array)
 
-    def check(self, arrays):
-        for array in arrays:
+    def check(self, q, k, v, slopes):
+        for array in (q, k, v, slopes):
             if isinstance(array, self.jax.core.Tracer):
                 raise UnsupportedError(
                     "call inside of jax.jit", "call it outside, or through jax.pure_callback"
