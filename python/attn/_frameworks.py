@@ -150,6 +150,13 @@ def framework_of(name, array):
     return found if found is not None else _find(name, array)
 
 
+def require_tensors(**arrays):
+    """Refuses what is no PyTorch tensor, for functions that call its methods."""
+    for name, array in arrays.items():
+        if not isinstance(framework_of(name, array), Torch):
+            raise ArgumentTypeError(f"{name}: expected a torch.Tensor, got {type(array).__name__}")
+
+
 def _find(name, array):
     for base in type(array).__mro__:
         kind = _KINDS.get(base.__module__.partition(".")[0])

@@ -257,6 +257,12 @@ def test_flash_attn_refuses():
         flash_attn.flash_attn_with_kvcache(q, k, v, k, v)
     with pytest.raises(attn.errors.SpecError, match="cache_seqlens: expected 2 lengths from 0 to 47"):
         flash_attn.flash_attn_with_kvcache(q, k, v, cache_seqlens=48)
+    with pytest.raises(attn.errors.ArgumentTypeError, match="key: expected a torch.Tensor"):
+        sdpa.scaled_dot_product_attention(q, k.numpy(), v)
+    with pytest.raises(attn.errors.ArgumentTypeError, match="kv: expected an array"):
+        flash_attn.flash_attn_kvpacked_func(q, [k, v])
+    with pytest.raises(attn.errors.SpecError, match="window_size: expected \\(left, right"):
+        flash_attn.flash_attn_func(q, k, v, window_size=3)
     with pytest.raises(UnsupportedError, match="dropout"):
         flash_attn.flash_attn_func(q, k, v, dropout_p=0.5)
     with pytest.raises(UnsupportedError, match="alibi_slopes for each sequence"):

@@ -1,7 +1,7 @@
 """The functions of the package flash_attn: [batch, seq, heads, head_dim], masks bottom-right."""
 
 from .._attention import attention
-from .._frameworks import framework_of
+from .._frameworks import framework_of, require_tensors
 from ..errors import SpecError, UnsupportedError
 
 __all__ = [
@@ -15,6 +15,8 @@ __all__ = [
 
 def _attend(q, k, v, scale, causal, window_size, softcap, alibi_slopes, return_lse, out=None):
     """One call, with options as flash_attn spells them."""
+    if not isinstance(window_size, (tuple, list)) or len(window_size) != 2:
+        raise SpecError(f"window_size: expected (left, right), got {window_size!r}")
     left, right = (-1 if bound is None else int(bound) for bound in window_size)
     if left < 0 and right < 0:
         window = None
@@ -77,11 +79,13 @@ def flash_attn_func(
 
 def flash_attn_kvpacked_func(q, kv, *arguments, **keywords):
     """flash_attn_func on kv: [batch, seq_kv, 2, heads_kv, head_dim]."""
+    require_tensors(q=q, kv=kv)
     return flash_attn_func(q, kv[:, :, 0], kv[:, :, 1], *arguments, **keywords)
 
 
 def flash_attn_qkvpacked_func(qkv, *arguments, **keywords):
     """flash_attn_func on qkv: [batch, seq, 3, heads, head_dim]."""
+    require_tensors(qkv=qkv)
     return flash_attn_func(qkv[:, :, 0], qkv[:, :, 1], qkv[:, :, 2], *arguments, **keywords)
 
 
@@ -131,12 +135,14 @@ def flash_attn_varlen_func(
     Raises: UnsupportedError for dropout, block_table and lengths on a device; SpecError.
     """
     _refuse_dropout(dropout_p)
+    require_tensors(q=q, k=k, v=v)
     if block_table is not None:
         raise UnsupportedError("block_table: paged K and V", "gather the pages first")
-    if len(q.shape) != 3 or len(k.shape) != 3:
-        raise SpecError(
-            f"q, k, v: expected [total, heads, head_dim], got {list(q.shape)} and {list(k.shape)}"
-        )
+    for name, tensor in [("q", q), ("k", k), ("v", v)]:
+        if len(tensor.shape) != 3:
+            raise SpecError(
+                f"{name}: expected [total, heads, head_dim], got shape {list(tensor.shape)}"
+            )
     begins_q = _offsets("cu_seqlens_q", cu_seqlens_q, q.shape[0])
     begins_k = _offsets("cu_seqlens_k", cu_seqlens_k, k.shape[0])
     if len(begins_q) != len(begins_k):
@@ -210,6 +216,12 @@ def flash_attn_with_kvcache(
     ]:
         if value is not None:
             raise UnsupportedError(feature, hint)
+    require_tensors(q=q, k_cache=k_cache, v_cache=v_cache)
+    if len(k_cache.shape) != 4 or len(v_cache.shape) != 4:
+        raise SpecError(
+            "k_cache, v_cache: expected [batch, seq_cache, heads_kv, head_dim], got "
+            f"{list(k_cache.shape)} and {list(v_cache.shape)}"
+        )
     if (k is None) != (v is None):
         raise SpecError("k, v: expected both, or neither")
     if k is not None and cache_seqlens is None:

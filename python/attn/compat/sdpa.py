@@ -1,6 +1,7 @@
 """torch.nn.functional.scaled_dot_product_attention."""
 
 from .._attention import attention
+from .._frameworks import require_tensors
 from ..errors import SpecError, UnsupportedError
 
 __all__ = ["scaled_dot_product_attention"]
@@ -37,6 +38,7 @@ def scaled_dot_product_attention(
         raise UnsupportedError("attn_mask", "use is_causal, or attn.attention(mask=, window=)")
     if dropout_p != 0:
         raise UnsupportedError("dropout", "pass dropout_p=0")
+    require_tensors(query=query, key=key, value=value)
     has_heads = query.dim() != 3
     if not has_heads:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
