@@ -94,6 +94,10 @@ rt::Alias Compiler::alias(const KernelSpec &spec) const {
       .add("chip", info->name)
       .add("ptx", info->minPtxVersion)
       .add("vector width", options.vectorWidth);
+  // The content key holds the schedule itself; here the rows stand for what they choose.
+  if (options.schedules.file)
+    builder.add("schedules", options.schedules.file->digest)
+        .add("device", options.schedules.device);
   visitSpec(spec, FieldPacker{builder});
   return {builder.finish()};
 }

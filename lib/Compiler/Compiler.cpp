@@ -10,8 +10,12 @@
 #include "ManifestBuilder.h"
 #include "Session.h"
 
+#include <llvm/TargetParser/Host.h>
+
 using namespace mlir;
 using namespace attn;
+
+std::string attn::hostDeviceName() { return llvm::sys::getHostCPUName().str(); }
 
 rt::Expected<Compiler> Compiler::create(CompileOptions options) {
   const TargetInfo *target = findTarget(options.target);
@@ -20,6 +24,8 @@ rt::Expected<Compiler> Compiler::create(CompileOptions options) {
   if (!llvm::is_contained({0u, 4u, 8u, 16u}, options.vectorWidth))
     return rt::fail(rt::ErrorCode::BadInput, "vector width " + std::to_string(options.vectorWidth) +
                                                  ": expected 4, 8 or 16");
+  if (!target->isGpu && options.schedules.device.empty())
+    options.schedules.device = hostDeviceName();
   return Compiler(std::move(options), *target);
 }
 
@@ -117,17 +123,44 @@ rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &
 // Explanation
 //===----------------------------------------------------------------------===//
 
-rt::Expected<ExplanationText> Compiler::explain(const Problem &problem,
-                                                const std::optional<ProblemShape> &shape) const {
-  Session session(options, *info);
+/// A session with the normal form of a problem, and its op.
+static rt::Expected<ForwardOp> normalize(Session &session, const Problem &problem) {
   rt::Status status = session.load(problem);
   if (status)
     status = session.runTo(Stage::Normalize);
   if (!status)
     return rt::fail(status.error());
-  rt::Expected<ForwardOp> op = session.forward();
+  return session.forward();
+}
+
+rt::Expected<ChosenSchedule> Compiler::choose(const Problem &problem) const {
+  Session session(options, *info);
+  rt::Expected<ForwardOp> op = normalize(session, problem);
   if (!op)
     return rt::fail(op.error());
-  Explanation explanation = explainForward(*op, *info, shape);
+  Selection selection = chooseSchedule(*op, *info, options.schedules);
+  if (!selection)
+    return rt::fail(rt::ErrorCode::BadInput, selection.error);
+  return ChosenSchedule{selection.row, selection.file, toValues(selection.schedule)};
+}
+
+rt::Expected<CandidateList> Compiler::candidates(const Problem &problem,
+                                                 ArrayRef<CandidateSpace> spaces,
+                                                 const ProblemShape &shape,
+                                                 RegisterSplits splits) const {
+  Session session(options, *info);
+  rt::Expected<ForwardOp> op = normalize(session, problem);
+  if (!op)
+    return rt::fail(op.error());
+  return listCandidates(*op, *info, spaces, shape, splits);
+}
+
+rt::Expected<ExplanationText> Compiler::explain(const Problem &problem,
+                                                const std::optional<ProblemShape> &shape) const {
+  Session session(options, *info);
+  rt::Expected<ForwardOp> op = normalize(session, problem);
+  if (!op)
+    return rt::fail(op.error());
+  Explanation explanation = explainForward(*op, *info, shape, options.schedules);
   return ExplanationText{explanation.toText(), explanation.toJson(), explanation.selection.error};
 }

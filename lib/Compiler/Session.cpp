@@ -77,7 +77,7 @@ rt::Status Session::load(const Problem &problem) {
 }
 
 rt::Status Session::runTo(Stage last) {
-  PipelineOptions pipeline{options.target, options.vectorWidth};
+  PipelineOptions pipeline{options.target, options.vectorWidth, options.schedules};
   for (; numStagesDone <= static_cast<size_t>(last); ++numStagesDone) {
     Stage stage = allStages()[numStagesDone];
     PassManager pm(&context, ModuleOp::getOperationName());

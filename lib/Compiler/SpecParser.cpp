@@ -8,6 +8,7 @@
 #include "SpecValues.h"
 #include "attn/Compiler/KernelSpec.h"
 
+#include <llvm/ADT/StringSet.h>
 #include <llvm/Support/MemoryBuffer.h>
 
 using namespace attn;
@@ -80,24 +81,22 @@ llvm::Expected<llvm::json::Value> attn::parseJson(StringRef text) {
   return llvm::json::parse(text);
 }
 
-/// llvm::json keeps the last of two equal keys; this finds the keys in valid JSON.
-static std::optional<std::string> repeatedKey(StringRef text) {
-  llvm::SmallVector<StringRef> keys;
-  int depth = 0;
+std::optional<std::string> attn::repeatedKey(StringRef text) {
+  // The keys of each object that is open; those of a list stay empty.
+  llvm::SmallVector<llvm::StringSet<>> keys;
   for (size_t at = 0; at < text.size(); ++at) {
-    depth += text[at] == '{' || text[at] == '[';
-    depth -= text[at] == '}' || text[at] == ']';
+    if (text[at] == '{' || text[at] == '[')
+      keys.emplace_back();
+    else if (text[at] == '}' || text[at] == ']')
+      keys.pop_back();
     if (text[at] != '"')
       continue;
     size_t begin = ++at;
     while (text[at] != '"')
       at += text[at] == '\\' ? 2 : 1;
     StringRef word = text.slice(begin, at);
-    if (depth != 1 || !text.substr(at + 1).ltrim().starts_with(":"))
-      continue;
-    if (llvm::is_contained(keys, word))
+    if (text.substr(at + 1).ltrim().starts_with(":") && !keys.back().insert(word).second)
       return word.str();
-    keys.push_back(word);
   }
   return std::nullopt;
 }

@@ -24,8 +24,8 @@ static std::string describe(ForwardOp op, const ProblemFacts &facts) {
   return text;
 }
 
-static Resources resourcesOf(const ProblemFacts &facts, const TargetInfo &target,
-                             ScheduleAttr schedule) {
+Resources attn::estimateResources(const ProblemFacts &facts, const TargetInfo &target,
+                                  ScheduleAttr schedule) {
   Resources use;
   use.registers = estimateRegisters(facts, schedule);
   use.registerLimit = registerLimit(target, schedule);
@@ -64,8 +64,8 @@ static Roofline rooflineOf(const PeakRates &rates, const Work &work, bool usesTe
   return roof;
 }
 
-static Work workOf(ForwardOp op, const ProblemFacts &facts, const TargetInfo &target,
-                   const ProblemShape &shape) {
+Work attn::describeWork(ForwardOp op, const TargetInfo &target, const ProblemShape &shape) {
+  ProblemFacts facts = describeProblem(op);
   auto real = [](int64_t value) { return static_cast<double>(value); };
   Work work;
   work.shape = shape;
@@ -88,8 +88,8 @@ static Work workOf(ForwardOp op, const ProblemFacts &facts, const TargetInfo &ta
   return work;
 }
 
-static void addGrid(Work &work, ForwardOp op, const TargetInfo &target, ScheduleAttr schedule,
-                    const std::optional<Resources> &resources) {
+void attn::addGrid(Work &work, ForwardOp op, const TargetInfo &target, ScheduleAttr schedule,
+                   const std::optional<Resources> &resources) {
   int64_t tiles = schedule.getAlgorithm() == Algorithm::FA1
                       ? 1
                       : llvm::divideCeil(work.shape.seqLenQ, schedule.getQTile());
@@ -99,17 +99,18 @@ static void addGrid(Work &work, ForwardOp op, const TargetInfo &target, Schedule
 }
 
 Explanation attn::explainForward(ForwardOp op, const TargetInfo &target,
-                                 const std::optional<ProblemShape> &shape) {
+                                 const std::optional<ProblemShape> &shape,
+                                 const FileSchedules &files) {
   ProblemFacts facts = describeProblem(op);
   Explanation explanation;
   explanation.problem = describe(op, facts);
   explanation.target = target.name;
-  explanation.selection = chooseSchedule(op, target);
+  explanation.selection = chooseSchedule(op, target, files);
   ScheduleAttr schedule = explanation.selection.schedule;
   if (schedule && target.isGpu)
-    explanation.resources = resourcesOf(facts, target, schedule);
+    explanation.resources = estimateResources(facts, target, schedule);
   if (shape) {
-    explanation.work = workOf(op, facts, target, *shape);
+    explanation.work = describeWork(op, target, *shape);
     if (schedule)
       addGrid(*explanation.work, op, target, schedule, explanation.resources);
   }

@@ -80,7 +80,7 @@ std::string Explanation::toText() const {
   lines.add("problem", problem);
   lines.add("target", target);
   if (selection) {
-    lines.add("row", selection.row);
+    lines.add("row", rowText(selection.row, selection.file));
     lines.add("schedule", attributeText(selection.schedule));
   } else {
     lines.add("error", selection.error);
@@ -88,7 +88,7 @@ std::string Explanation::toText() const {
   if (selection.isFallback)
     lines.add("generic path", selection.fallbackReason);
   for (const RejectedRow &row : selection.rejected)
-    lines.add("rejected", row.row + ": " + row.reason);
+    lines.add("rejected", rowText(row.row, row.file) + ": " + row.reason);
   if (resources)
     addResources(lines, *resources);
   if (work)
@@ -155,14 +155,20 @@ static llvm::json::Object workJson(const Work &work, bool hasGrid) {
 
 llvm::json::Value Explanation::toJson() const {
   llvm::json::Array rejected;
-  for (const RejectedRow &row : selection.rejected)
-    rejected.push_back(llvm::json::Object{{"row", row.row}, {"reason", row.reason}});
+  for (const RejectedRow &row : selection.rejected) {
+    llvm::json::Object entry{{"row", row.row}, {"reason", row.reason}};
+    if (!row.file.empty())
+      entry["file"] = row.file;
+    rejected.push_back(std::move(entry));
+  }
   llvm::json::Object object{{"problem", problem},
                             {"target", target},
                             {"rejected", std::move(rejected)},
                             {"generic_path", selection.isFallback}};
   if (selection) {
     object["row"] = selection.row;
+    if (!selection.file.empty())
+      object["file"] = selection.file;
     object["schedule"] = scheduleJson(selection.schedule);
   } else {
     object["error"] = selection.error;

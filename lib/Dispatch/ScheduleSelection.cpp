@@ -25,17 +25,24 @@ struct ClosestRow {
   }
 };
 
-/// The search through one table for one problem.
+/// The search through the rows of a file and a table for one problem.
 class RowSearch {
 public:
   RowSearch(ForwardOp op, const TargetInfo &target, const SchedulePins &pins)
       : context(op.getContext()), target(target), pins(pins), facts(describeProblem(op)) {}
 
-  Selection run();
+  Selection run(const FileSchedules &files);
 
 private:
-  /// Why the row is not taken and how far it got, or nothing; sets `schedule`.
+  /// Each says why the row is not taken and how far it got, or nothing, and sets `schedule`.
   std::optional<RowMismatch> tryRow(const ScheduleRow &row, ScheduleAttr &schedule);
+  std::optional<RowMismatch> tryRow(const FileRow &row, StringRef device, ScheduleAttr &schedule);
+  std::optional<RowMismatch> checkInstruction(const ScheduleValues &values) const;
+  /// The same for a row that takes the problem. `setsOrder`: whether `order` is the row's to say.
+  std::optional<RowMismatch> trySchedule(ScheduleValues values, bool setsOrder,
+                                         ScheduleAttr &schedule);
+  /// Whether a row of the file was taken.
+  bool searchFile(const FileSchedules &files, Selection &selection);
   void reject(const ScheduleRow &row, RowMismatch mismatch, Selection &selection);
   std::string checkPinsOfCPU(const ScheduleValues &schedule) const;
   std::string noRowMessage() const;
@@ -51,16 +58,45 @@ private:
 
 } // namespace
 
+std::optional<RowMismatch> RowSearch::checkInstruction(const ScheduleValues &values) const {
+  if (!pins.instruction || *pins.instruction == values.instruction || !target.isGpu)
+    return std::nullopt;
+  return RowMismatch{kOtherInstruction,
+                     "instruction: the row computes with " + fieldText(values.instruction) +
+                         ", pinned is " + fieldText(*pins.instruction)};
+}
+
 std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAttr &schedule) {
-  if (pins.instruction && *pins.instruction != row.schedule.instruction && target.isGpu)
-    return RowMismatch{kOtherInstruction, "instruction: the row computes with " +
-                                              fieldText(row.schedule.instruction) + ", pinned is " +
-                                              fieldText(*pins.instruction)};
-  if (std::optional<RowMismatch> mismatch = matchRow(row, facts))
+  if (std::optional<RowMismatch> mismatch = checkInstruction(row.schedule))
     return mismatch;
-  ScheduleValues values = row.schedule;
+  if (std::optional<RowMismatch> mismatch = matchRow(row.takes, facts))
+    return mismatch;
+  if (std::optional<RowMismatch> mismatch =
+          trySchedule(row.schedule, /*setsOrder=*/false, schedule))
+    return mismatch;
+  int64_t bytes =
+      row.ctasPerSM * (sharedMemoryUse(facts, schedule).total() + target.reservedSharedBytesPerCta);
+  if (target.isGpu && bytes > target.sharedBytesPerSM)
+    return RowMismatch{
+        kNumMatchSteps,
+        llvm::formatv("shared memory: {0} CTAs of the row take {1} bytes, an SM of {2} has {3}",
+                      row.ctasPerSM, bytes, target.name, target.sharedBytesPerSM)};
+  return std::nullopt;
+}
+
+std::optional<RowMismatch> RowSearch::tryRow(const FileRow &row, StringRef device,
+                                             ScheduleAttr &schedule) {
+  if (std::optional<RowMismatch> mismatch = checkInstruction(scheduleOf(row)))
+    return mismatch;
+  if (std::optional<RowMismatch> mismatch = matchRow(row, device, facts))
+    return mismatch;
+  return trySchedule(scheduleOf(row), row.schedule.order.has_value(), schedule);
+}
+
+std::optional<RowMismatch> RowSearch::trySchedule(ScheduleValues values, bool setsOrder,
+                                                  ScheduleAttr &schedule) {
   // Rows of Q near the end see most keys: started last, they would run alone.
-  if (facts.masks & (masks::Causal | masks::Window))
+  if (!setsOrder && facts.masks & (masks::Causal | masks::Window))
     values.order = TileOrder::LongestFirst;
   // f32 output of 16-bit inputs shows how P was rounded: that of a row's largest score must be 1.
   if (target.isGpu && !facts.elementType.isF32() && facts.outType.isF32())
@@ -71,18 +107,36 @@ std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAtt
   // Other algorithms have no product of a neighbour to run beside.
   if (pins.algorithm.value_or(values.algorithm) != Algorithm::FA2)
     values.overlap = false;
-  schedule = toAttr(context, mergePins(values, pins));
-  std::string fault = checkSchedule(facts, target, schedule);
+  values = mergePins(values, pins);
+  // A row and pins that are each in their ranges may still contradict each other.
+  std::string fault = checkPins(context, toPins(values));
+  if (fault.empty()) {
+    schedule = toAttr(context, values);
+    fault = checkSchedule(facts, target, schedule);
+  }
   if (!fault.empty())
     return RowMismatch{kNumMatchSteps, fault};
-  int64_t bytes =
-      row.ctasPerSM * (sharedMemoryUse(facts, schedule).total() + target.reservedSharedBytesPerCta);
-  if (target.isGpu && bytes > target.sharedBytesPerSM)
-    return RowMismatch{
-        kNumMatchSteps,
-        llvm::formatv("shared memory: {0} CTAs of the row take {1} bytes, an SM of {2} has {3}",
-                      row.ctasPerSM, bytes, target.name, target.sharedBytesPerSM)};
   return std::nullopt;
+}
+
+bool RowSearch::searchFile(const FileSchedules &files, Selection &selection) {
+  if (!files.file)
+    return false;
+  for (const FileRow &row : files.file->rows) {
+    // Rows of other targets are no choice that could have been made.
+    if (row.target != target.name)
+      continue;
+    ScheduleAttr schedule;
+    if (std::optional<RowMismatch> mismatch = tryRow(row, files.device, schedule)) {
+      selection.rejected.push_back({row.name, mismatch->reason, files.file->path});
+      continue;
+    }
+    selection.row = row.name;
+    selection.file = files.file->path;
+    selection.schedule = schedule;
+    return true;
+  }
+  return false;
 }
 
 void RowSearch::reject(const ScheduleRow &row, RowMismatch mismatch, Selection &selection) {
@@ -119,12 +173,14 @@ std::string RowSearch::noRowMessage() const {
   return message + "; the closest, " + closest.name.str() + ", says " + closest.mismatch.reason;
 }
 
-Selection RowSearch::run() {
+Selection RowSearch::run(const FileSchedules &files) {
   Selection selection;
   selection.error = checkPins(context, pins);
   if (selection.error.empty() && !target.isGpu)
     selection.error = checkPinsOfCPU(scheduleTable(target).forward.front().schedule);
   if (!selection.error.empty())
+    return selection;
+  if (searchFile(files, selection))
     return selection;
   for (const ScheduleRow &row : scheduleTable(target).forward) {
     ScheduleAttr schedule;
@@ -144,8 +200,13 @@ Selection RowSearch::run() {
   return selection;
 }
 
-Selection attn::selectSchedule(ForwardOp op, const TargetInfo &target, const SchedulePins &pins) {
-  return RowSearch(op, target, pins).run();
+std::string attn::rowText(StringRef row, StringRef file) {
+  return file.empty() ? row.str() : (row + " (from " + file + ")").str();
+}
+
+Selection attn::selectSchedule(ForwardOp op, const TargetInfo &target, const SchedulePins &pins,
+                               const FileSchedules &files) {
+  return RowSearch(op, target, pins).run(files);
 }
 
 /// A schedule that stood on an op, if it fits.
@@ -160,7 +221,7 @@ static Selection keepSchedule(ScheduleAttr schedule, const std::string &fault,
   return selection;
 }
 
-Selection attn::chooseSchedule(ForwardOp op, const TargetInfo &target) {
+Selection attn::chooseSchedule(ForwardOp op, const TargetInfo &target, const FileSchedules &files) {
   Selection selection;
   Attribute pinsAttr = op->getAttr(kPinsAttr);
   if (ScheduleAttr schedule = op.getScheduleAttr()) {
@@ -181,7 +242,7 @@ Selection attn::chooseSchedule(ForwardOp op, const TargetInfo &target) {
       return selection;
     }
   }
-  return selectSchedule(op, target, pins);
+  return selectSchedule(op, target, pins, files);
 }
 
 Selection attn::chooseSchedule(MergeStatesOp op, const TargetInfo &target) {

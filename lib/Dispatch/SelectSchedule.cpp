@@ -21,6 +21,8 @@ namespace {
 
 struct SelectSchedulePass : attn::impl::AttnSelectScheduleBase<SelectSchedulePass> {
   using AttnSelectScheduleBase::AttnSelectScheduleBase;
+  SelectSchedulePass(AttnSelectScheduleOptions options, FileSchedules files)
+      : AttnSelectScheduleBase(std::move(options)), files(std::move(files)) {}
 
   LogicalResult initialize(MLIRContext *context) override {
     info = resolveTarget(target, getArgument(), context);
@@ -29,7 +31,7 @@ struct SelectSchedulePass : attn::impl::AttnSelectScheduleBase<SelectSchedulePas
 
   void runOnOperation() override {
     // All ops get their schedule or none does.
-    SmallVector<std::pair<Operation *, Selection>> selections;
+    SmallVector<std::pair<Operation *, Selection>, 1> selections;
     auto result = getOperation().walk([&](Operation *op) {
       if (auto forward = dyn_cast<ForwardOp>(op))
         return choose(forward, selections);
@@ -45,16 +47,19 @@ struct SelectSchedulePass : attn::impl::AttnSelectScheduleBase<SelectSchedulePas
 
   template <typename ProblemOp>
   WalkResult choose(ProblemOp op, SmallVectorImpl<std::pair<Operation *, Selection>> &selections) {
-    Selection selection = chooseSchedule(op, *info);
+    Selection selection = select(op);
     if (!selection) {
       InFlightDiagnostic diagnostic = op.emitOpError() << selection.error;
       for (const RejectedRow &row : selection.rejected)
-        diagnostic.attachNote(op.getLoc()) << row.row << " " << row.reason;
+        diagnostic.attachNote(op.getLoc()) << rowText(row.row, row.file) << " " << row.reason;
       return WalkResult::interrupt();
     }
     selections.emplace_back(op, std::move(selection));
     return WalkResult::advance();
   }
+
+  Selection select(ForwardOp op) { return chooseSchedule(op, *info, files); }
+  Selection select(MergeStatesOp op) { return chooseSchedule(op, *info); }
 
   void apply(Operation *op, const Selection &selection) {
     if (selection.isFallback)
@@ -69,6 +74,12 @@ struct SelectSchedulePass : attn::impl::AttnSelectScheduleBase<SelectSchedulePas
   }
 
   const TargetInfo *info = nullptr;
+  FileSchedules files;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> attn::createAttnSelectSchedule(AttnSelectScheduleOptions options,
+                                                     FileSchedules files) {
+  return std::make_unique<SelectSchedulePass>(std::move(options), std::move(files));
+}

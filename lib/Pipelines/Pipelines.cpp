@@ -112,7 +112,7 @@ void attn::buildStage(OpPassManager &pm, Stage stage, const PipelineOptions &opt
     cleanUp(pm);
     break;
   case Stage::Configure:
-    pm.addNestedPass<func::FuncOp>(createAttnSelectSchedule({target.name}));
+    pm.addNestedPass<func::FuncOp>(createAttnSelectSchedule({target.name}, options.schedules));
     pm.addNestedPass<func::FuncOp>(createAttnVerifySchedule({target.name}));
     break;
   case Stage::Split:

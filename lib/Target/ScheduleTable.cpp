@@ -74,33 +74,33 @@ static std::string rangeMismatch(StringRef what, int64_t value, DimRange range) 
                        value);
 }
 
-std::optional<RowMismatch> attn::matchRow(const ScheduleRow &row, const ProblemFacts &facts) {
+std::optional<RowMismatch> attn::matchRow(const RowCondition &takes, const ProblemFacts &facts) {
   auto mismatch = [](StringRef what, const std::string &takes, const std::string &has) {
     return llvm::formatv("{0}: takes {1}, the problem has {2}", what, takes, has).str();
   };
   // What no choice of tile sizes changes comes first.
   const StringRef elementNames[] = {"f32", "f16", "bf16"};
-  if (!(row.elements & facts.element))
-    return RowMismatch{0, mismatch("element type", setText(row.elements, elementNames),
+  if (!(takes.elements & facts.element))
+    return RowMismatch{0, mismatch("element type", setText(takes.elements, elementNames),
                                    setText(facts.element, elementNames))};
-  if (facts.alignmentBytes < row.minAlignment)
+  if (facts.alignmentBytes < takes.minAlignment)
     return RowMismatch{1, llvm::formatv("alignment: takes {0} bytes or more, the problem promises "
                                         "{1}; say alignment({0}) if all strides and pointers allow",
-                                        row.minAlignment, facts.alignmentBytes)};
+                                        takes.minAlignment, facts.alignmentBytes)};
   const StringRef phaseNames[] = {"prefill", "decode (one query, known at compile time)"};
-  if (!(row.phases & facts.phase))
+  if (!(takes.phases & facts.phase))
     return RowMismatch{
-        2, mismatch("phase", setText(row.phases, phaseNames), setText(facts.phase, phaseNames))};
+        2, mismatch("phase", setText(takes.phases, phaseNames), setText(facts.phase, phaseNames))};
   const StringRef maskNames[] = {"full", "causal", "window", "other masks"};
-  if (facts.masks & ~row.masks)
+  if (facts.masks & ~takes.masks)
     return RowMismatch{
-        3, mismatch("mask", setText(row.masks, maskNames), setText(facts.masks, maskNames))};
+        3, mismatch("mask", setText(takes.masks, maskNames), setText(facts.masks, maskNames))};
   auto outside = [](int64_t value, DimRange range) {
     return value < range.min || value > range.max;
   };
-  if (outside(facts.headDimQK, row.headDimQK))
-    return RowMismatch{4, rangeMismatch("head_dim", facts.headDimQK, row.headDimQK)};
-  if (outside(facts.headDimV, row.headDimV))
-    return RowMismatch{4, rangeMismatch("head_dim_v", facts.headDimV, row.headDimV)};
+  if (outside(facts.headDimQK, takes.headDimQK))
+    return RowMismatch{4, rangeMismatch("head_dim", facts.headDimQK, takes.headDimQK)};
+  if (outside(facts.headDimV, takes.headDimV))
+    return RowMismatch{4, rangeMismatch("head_dim_v", facts.headDimV, takes.headDimV)};
   return std::nullopt;
 }

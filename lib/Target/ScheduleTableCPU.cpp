@@ -30,8 +30,10 @@ constexpr ScheduleValues tiles(int64_t qTile, int64_t kvTile) {
 // Long Q tiles, because each reads all of K and V; the tiles of a task then take 256 KiB at
 // head dim 128 and 450 KiB at 256, less than the second-level cache of current processors.
 const ScheduleRow kForward[] = {
-    {.name = "cpu_decode", .phases = phases::Decode, .schedule = tiles(8, 128)},
-    {.name = "cpu_d128", .headDimQK = {8, 128}, .headDimV = {8, 128}, .schedule = tiles(128, 64)},
+    {.name = "cpu_decode", .takes = {.phases = phases::Decode}, .schedule = tiles(8, 128)},
+    {.name = "cpu_d128",
+     .takes = {.headDimQK = {8, 128}, .headDimV = {8, 128}},
+     .schedule = tiles(128, 64)},
     {.name = "cpu", .schedule = tiles(128, 64)},
 };
 

@@ -47,11 +47,11 @@ constexpr ScheduleValues fma(int64_t qTile, int64_t kvTile, int64_t warps) {
 constexpr ScheduleRow mmaRow(llvm::StringLiteral name, unsigned phases, int64_t maxHeadDim,
                              ScheduleValues schedule) {
   return {.name = name,
-          .elements = elements::SixteenBit,
-          .headDimQK = {8, maxHeadDim},
-          .headDimV = {8, maxHeadDim},
-          .phases = phases,
-          .minAlignment = 16,
+          .takes = {.elements = elements::SixteenBit,
+                    .headDimQK = {8, maxHeadDim},
+                    .headDimV = {8, maxHeadDim},
+                    .phases = phases,
+                    .minAlignment = 16},
           .schedule = schedule};
 }
 

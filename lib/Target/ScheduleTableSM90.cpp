@@ -46,12 +46,12 @@ constexpr ScheduleValues wgmmaPair(int64_t kvTile, int64_t qStages, Persistence 
 constexpr ScheduleRow wgmmaRow(llvm::StringLiteral name, int64_t maxHeadDimQK, int64_t maxHeadDimV,
                                unsigned masks, ScheduleValues schedule) {
   return {.name = name,
-          .elements = elements::SixteenBit,
-          .headDimQK = {8, maxHeadDimQK},
-          .headDimV = {8, maxHeadDimV},
-          .masks = masks,
-          .phases = phases::Prefill,
-          .minAlignment = 16,
+          .takes = {.elements = elements::SixteenBit,
+                    .headDimQK = {8, maxHeadDimQK},
+                    .headDimV = {8, maxHeadDimV},
+                    .masks = masks,
+                    .phases = phases::Prefill,
+                    .minAlignment = 16},
           .schedule = schedule};
 }
 

@@ -8,6 +8,7 @@
 #include "attn/Tools/Attnc.h"
 
 #include "Commands.h"
+#include "attn/Compiler/ScheduleFileText.h"
 
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -67,6 +68,29 @@ rt::Expected<NamedProblem> attn::readProblem(Words words, ShapeWords shapeWords)
   return NamedProblem{parsed->spec, parsed->shape};
 }
 
+Flag ScheduleFlags::fileFlag() {
+  return textFlag("schedules", "FILE", "schedule rows to try before the target's, as tune writes",
+                  file);
+}
+
+Flag ScheduleFlags::deviceFlag() {
+  return textFlag("device-name", "NAME",
+                  "device that rows of --schedules may ask for, as the driver calls it", device);
+}
+
+rt::Expected<FileSchedules> ScheduleFlags::read() const {
+  if (file.empty()) {
+    if (!device.empty())
+      return rt::fail(rt::ErrorCode::BadInput,
+                      "--device-name " + device + ": has no meaning without --schedules");
+    return FileSchedules{};
+  }
+  rt::Expected<ScheduleFile> read = readScheduleFile(file);
+  if (!read)
+    return rt::fail(rt::ErrorCode::BadInput, "--schedules " + read.error().message);
+  return FileSchedules{std::make_shared<const ScheduleFile>(std::move(*read)), device};
+}
+
 rt::Status attn::writeOutput(const std::string &path, llvm::StringRef bytes) {
   if (path.empty() || path == "-") {
     llvm::outs() << bytes;
@@ -95,6 +119,7 @@ commands:
   run       run a problem on the CPU or a GPU and check the result
   trace     write the timeline of one emulated CTA
   explain   show the chosen schedule, why others were not, and the roofline bound
+  tune      search for a schedule that is faster on this device
   cache     list, check and clean the kernel cache
 
 `attnc COMMAND --help` shows a command's flags. Exit code 0 is success, 1 bad input, 2 a fault
@@ -109,11 +134,9 @@ static int runCommandOf(Words arguments) {
     llvm::StringRef name;
     int (*run)(Words);
   };
-  constexpr Command commands[] = {{"compile", compileCommand},
-                                  {"run", runCommand},
-                                  {"trace", traceCommand},
-                                  {"explain", explainCommand},
-                                  {"cache", cacheCommand}};
+  constexpr Command commands[] = {{"compile", compileCommand}, {"run", runCommand},
+                                  {"trace", traceCommand},     {"explain", explainCommand},
+                                  {"tune", tuneCommand},       {"cache", cacheCommand}};
   if (arguments.empty()) {
     llvm::errs() << kHelp;
     return 1;

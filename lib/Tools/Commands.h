@@ -23,6 +23,7 @@ int compileCommand(Words arguments);
 int runCommand(Words arguments);
 int traceCommand(Words arguments);
 int explainCommand(Words arguments);
+int tuneCommand(Words arguments);
 int cacheCommand(Words arguments);
 
 /// Prints "attnc: error: ..." and returns the exit code.
@@ -51,6 +52,15 @@ struct NamedProblem {
   RunShape shape; ///< Of a spec, as given.
 };
 rt::Expected<NamedProblem> readProblem(Words words, ShapeWords shapeWords);
+
+/// --schedules FILE, and --device-name NAME for commands that see no device.
+struct ScheduleFlags {
+  std::string file, device;
+  Flag fileFlag();
+  Flag deviceFlag();
+  /// Reads the file, if one is given.
+  rt::Expected<FileSchedules> read() const;
+};
 
 /// Writes to a file, or to stdout for "-" and "".
 rt::Status writeOutput(const std::string &path, llvm::StringRef bytes);

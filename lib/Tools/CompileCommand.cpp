@@ -17,6 +17,7 @@ struct CompileFlags {
   std::string target = "cpu", output, ptxas, cacheDir;
   size_t emit = 0;
   bool artifact = false, timings = false;
+  ScheduleFlags schedules;
 };
 
 } // namespace
@@ -41,6 +42,7 @@ static CommandSyntax makeSyntax(CompileFlags &flags) {
                       flags.timings),
            textFlag("ptxas", "PATH", "assembler for cubin (default: from PATH or CUDA's folders)",
                     flags.ptxas),
+           flags.schedules.fileFlag(), flags.schedules.deviceFlag(),
            textFlag("cache-dir", "DIR",
                     "kernel cache (default: $ATTN_CACHE_DIR, $XDG_CACHE_HOME/attn, ~/.cache/attn)",
                     flags.cacheDir)},
@@ -117,8 +119,11 @@ int attn::compileCommand(Words arguments) {
   rt::Expected<NamedProblem> named = readProblem(parsed.words, ShapeWords::Refused);
   if (!named)
     return reportError(named.error());
-  rt::Expected<Compiler> compiler =
-      Compiler::create({flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark, nullptr});
+  rt::Expected<FileSchedules> schedules = flags.schedules.read();
+  if (!schedules)
+    return reportError(schedules.error());
+  rt::Expected<Compiler> compiler = Compiler::create(
+      {flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark, nullptr, *schedules});
   if (!compiler)
     return reportError(compiler.error());
   bool isKernel = flags.emit >= static_cast<size_t>(Emit::PTX);

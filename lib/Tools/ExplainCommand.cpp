@@ -9,19 +9,34 @@
 
 using namespace attn;
 
-static CommandSyntax makeSyntax(std::string &target, bool &json) {
+namespace {
+
+struct ExplainFlags {
+  std::string target = "sm_80";
+  ScheduleFlags schedules;
+  bool json = false;
+};
+
+} // namespace
+
+static CommandSyntax makeSyntax(ExplainFlags &flags) {
   return {"attnc explain SPEC...|FILE.mlir [flags]",
           "Shows the schedule that the target's table gives a problem, each row that was not taken "
           "and why,\nthe resources of the kernel and, when seq_q is given, the roofline bound.",
-          {textFlag("target", "NAME", "cpu, sm_80, ... (default: sm_80)", target),
-           switchFlag("json", "print JSON", json)},
+          {textFlag("target", "NAME", "cpu, sm_80, ... (default: sm_80)", flags.target),
+           flags.schedules.fileFlag(), flags.schedules.deviceFlag(),
+           switchFlag("json", "print JSON", flags.json)},
           "keys of SPEC:\n" + specHelp(),
           "attnc explain dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 mask=causal batch=4 "
           "seq_q=4096 --target sm_80"};
 }
 
-static rt::Expected<ExplanationText> explain(const NamedProblem &named, const std::string &target) {
-  rt::Expected<Compiler> compiler = Compiler::create({target, 0, "", printRemark, nullptr});
+static rt::Expected<ExplanationText> explain(const NamedProblem &named, const ExplainFlags &flags) {
+  rt::Expected<FileSchedules> schedules = flags.schedules.read();
+  if (!schedules)
+    return rt::fail(schedules.error());
+  rt::Expected<Compiler> compiler =
+      Compiler::create({flags.target, 0, "", printRemark, nullptr, *schedules});
   if (!compiler)
     return rt::fail(compiler.error());
   std::optional<ProblemShape> shape;
@@ -36,19 +51,18 @@ static rt::Expected<ExplanationText> explain(const NamedProblem &named, const st
 }
 
 int attn::explainCommand(Words arguments) {
-  std::string target = "sm_80";
-  bool json = false;
-  CommandSyntax syntax = makeSyntax(target, json);
+  ExplainFlags flags;
+  CommandSyntax syntax = makeSyntax(flags);
   ParsedWords parsed;
   if (std::optional<int> code = parseOrExit(syntax, arguments, parsed))
     return *code;
   rt::Expected<NamedProblem> named = readProblem(parsed.words, ShapeWords::Allowed);
   if (!named)
     return reportError(named.error());
-  rt::Expected<ExplanationText> explanation = explain(*named, target);
+  rt::Expected<ExplanationText> explanation = explain(*named, flags);
   if (!explanation)
     return reportError(explanation.error());
-  if (json)
+  if (flags.json)
     printJson(explanation->json);
   else
     llvm::outs() << explanation->text;

@@ -23,6 +23,7 @@ struct RunFlags {
   std::string device = "cpu", target, ptxas, cacheDir, batch, async;
   uint64_t interleave = 0, maxSteps = 0;
   std::string q, k, v, expect, l3;
+  ScheduleFlags schedules;
 };
 
 } // namespace
@@ -77,6 +78,7 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
           "command line may preset; answers in JSON, the exit code is the worst",
           flags.batch),
       textFlag("ptxas", "PATH", "assembler for cubin", flags.ptxas),
+      flags.schedules.fileFlag(),
       textFlag("cache-dir", "DIR", "kernel cache", flags.cacheDir),
       switchFlag("json", "print JSON", flags.json)};
   syntax.flags.insert(syntax.flags.end(), more.begin(), more.end());
@@ -154,7 +156,11 @@ static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &f
   options.device = *device;
   options.threads = static_cast<unsigned>(flags.threads);
   options.payload = static_cast<rt::PayloadKind>(flags.payload);
-  options.compile = {flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark, nullptr};
+  rt::Expected<FileSchedules> schedules = flags.schedules.read();
+  if (!schedules)
+    return rt::fail(schedules.error());
+  options.compile = {flags.target, /*vectorWidth=*/0, flags.ptxas,
+                     printRemark,  nullptr,           *schedules};
   return ProblemRunner::create(std::move(options), cache);
 }
 

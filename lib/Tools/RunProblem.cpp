@@ -77,6 +77,7 @@ rt::Expected<std::unique_ptr<ProblemRunner>> ProblemRunner::create(RunOptions op
     if (!created)
       return rt::fail(created.error());
     context = *created;
+    options.compile.schedules.device = context->device().name;
     if (options.compile.target.empty()) {
       const rt::DeviceInfo &device = context->device();
       const TargetInfo *target = targetOfDevice(device.computeMajor, device.computeMinor);

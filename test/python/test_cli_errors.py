@@ -16,6 +16,10 @@ def run(*words):
     return ["run", *GOOD, *SHAPE, *words]
 
 
+def tune(*words):
+    return ["tune", *GOOD, *SHAPE, *words]
+
+
 def spec(*words):
     return ["compile", *words]
 
@@ -24,7 +28,7 @@ def spec(*words):
 CASES = [
     ([], ["usage: attnc"]),
     (["comple"], ["unknown command 'comple'", "did you mean 'compile'"]),
-    (["dance"], ["unknown command 'dance'", "compile, run, trace, explain, cache"]),
+    (["dance"], ["unknown command 'dance'", "compile, run, trace, explain, tune, cache"]),
     # Words of a spec.
     (["compile"], ["no problem given", "head_dim"]),
     (spec("head_dim"), ["'head_dim'", "expected key=value"]),
@@ -114,6 +118,32 @@ CASES = [
     (run("--batch", "missing.jsonl"), ["--batch missing.jsonl", "contradicts"]),
     (["run", "--batch", "missing.jsonl"], ["--batch missing.jsonl", "cannot read"]),
     (["run", "x.mlir"], ["x.mlir", "key=value"]),
+    # Tuning.
+    (["tune", *GOOD], ["missing seq_q"]),
+    (["tune", *GOOD, "seq_q=0"], ["seq_q=0", "at least 1"]),
+    (["tune", "x.mlir"], ["x.mlir", "key=value"]),
+    (tune("q_tile=32,4096"), ["q_tile=4096", "[1, 1024]"]),
+    (tune("q_tile=32,32"), ["q_tile=32,32", "given twice"]),
+    (tune("q_tile=32", "q_tile=64"), ["q_tile=64", "make one list"]),
+    (tune("q_tile=32,"), ["'q_tile='", "expected a value"]),
+    (tune("order=linear,shortest"), ["order=shortest", "longest_first"]),
+    (tune("head_dims=64,128"), ["unknown key 'head_dims'"]),
+    (tune("--device", "emulate:sm_80"), ["--device emulate:sm_80", "cpu or cuda:N"]),
+    (tune("--device", "gpu"), ["--device gpu", "cuda:N"]),
+    (tune("--target", "sm_80"), ["--target sm_80", "--device cpu"]),
+    (tune("--target", "tpu", "--dry-run"), ["tpu", "sm_80"]),
+    (tune("--resume"), ["--resume", "--out FILE"]),
+    (tune("--dry-run", "--out", "x.json"), ["--out x.json", "--dry-run"]),
+    (tune("--timeout", "0"), ["--timeout 0", "[1, 86400]"]),
+    (tune("--budget", "soon"), ["--budget soon", "integer"]),
+    (tune("--min-gain", "100"), ["--min-gain 100", "[0, 99]"]),
+    (tune("--out", "missing/x.json"), ["missing/x.json.journal.jsonl: cannot write"]),
+    # Schedule files.
+    (run("--schedules", "missing.json"), ["--schedules missing.json: cannot read"]),
+    (spec(*GOOD, "--schedules", "missing.json"), ["--schedules missing.json: cannot read"]),
+    (["explain", *GOOD, "--schedules", "missing.json"], ["missing.json: cannot read"]),
+    (tune("--schedules", "missing.json"), ["--schedules missing.json: cannot read"]),
+    (["explain", *GOOD, "--device-name", "A100"], ["--device-name A100", "--schedules"]),
     # Explaining and the cache.
     (["explain", *GOOD, "--target", "tpu"], ["tpu", "cpu"]),
     (["cache"], ["expected one action"]),
@@ -132,7 +162,7 @@ def test_bad_command_line(words, texts, tmp_path):
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("command", [[], ["compile"], ["run"], ["explain"], ["cache"]])
+@pytest.mark.parametrize("command", [[], ["compile"], ["run"], ["explain"], ["tune"], ["cache"]])
 def test_help_has_an_example(command):
     done = attnc(*command, "--help")
     assert done.returncode == 0 and done.stderr == ""

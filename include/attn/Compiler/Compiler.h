@@ -11,7 +11,7 @@
 #include "attn/Compiler/EmulatedProgram.h"
 #include "attn/Compiler/HostProgram.h"
 #include "attn/Compiler/KernelSpec.h"
-#include "attn/Dispatch/Explanation.h"
+#include "attn/Dispatch/CandidateSpace.h"
 #include "attn/Runtime/KernelCache.h"
 
 #include <functional>
@@ -39,6 +39,13 @@ struct ExplanationText {
   std::string error; ///< Why no schedule takes the problem; empty when one does.
 };
 
+/// What dispatch decides for a problem.
+struct ChosenSchedule {
+  std::string row;
+  std::string file; ///< That the row stands in; empty for the target's table.
+  ScheduleValues schedule;
+};
+
 /// Counts the MLIR contexts that a compiler made: a cache hit makes none.
 inline constexpr std::string_view kContextsMetric = "compiler.contexts";
 
@@ -52,6 +59,9 @@ struct CompileOptions {
   std::function<void(const std::string &)> remark = {};
   /// Counts problems that took the generic path, and contexts; outlives the compiler.
   rt::Metrics *metrics = nullptr;
+  /// Rows that dispatch tries before the target's table (readScheduleFile reads them), and the
+  /// name of the device; the CPU target knows its own.
+  FileSchedules schedules = {};
 };
 
 /// Compiles problems for one target. Holds no state but its options, so threads may
@@ -98,6 +108,14 @@ public:
   rt::Expected<std::unique_ptr<EmulatedProgram>> emulate(const ProblemText &l3,
                                                          rt::Manifest manifest) const;
 
+  /// Which schedule is chosen; BadInput, as `explain` words it, when there is none.
+  rt::Expected<ChosenSchedule> choose(const Problem &problem) const;
+
+  /// The schedules of some spaces that the target can run, and why it cannot run the others.
+  rt::Expected<CandidateList> candidates(const Problem &problem,
+                                         llvm::ArrayRef<CandidateSpace> spaces,
+                                         const ProblemShape &shape, RegisterSplits splits) const;
+
   /// Which schedule is chosen and why.
   rt::Expected<ExplanationText> explain(const Problem &problem,
                                         const std::optional<ProblemShape> &shape) const;
@@ -112,6 +130,9 @@ private:
   CompileOptions options;
   const TargetInfo *info;
 };
+
+/// The name of the processor of this machine, as schedule files call a device.
+std::string hostDeviceName();
 
 /// Identifies this compiler by its sources and its LLVM version.
 std::string compilerBuildId();

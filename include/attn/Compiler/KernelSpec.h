@@ -133,6 +133,9 @@ enum class ShapeWords { Allowed, Refused };
 /// 64 levels are an error.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
+/// A key that is given twice in one object of valid JSON: llvm::json keeps the last of two.
+std::optional<std::string> repeatedKey(llvm::StringRef text);
+
 /// Reads `key=value` words; a word that ends in .json names a file of one flat
 /// object. BadInput names the key, its value, the limit and the nearest known key.
 rt::Expected<ParsedSpec> parseSpec(llvm::ArrayRef<std::string> words, ShapeWords shapeWords);

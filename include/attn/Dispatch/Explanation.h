@@ -70,7 +70,19 @@ struct Explanation {
 
 /// Explains what `attn-select-schedule` decides for an op. The op must have been verified.
 Explanation explainForward(ForwardOp op, const TargetInfo &target,
-                           const std::optional<ProblemShape> &shape = std::nullopt);
+                           const std::optional<ProblemShape> &shape = std::nullopt,
+                           const FileSchedules &files = {});
+
+/// What a GPU kernel of this schedule takes of an SM.
+Resources estimateResources(const ProblemFacts &facts, const TargetInfo &target,
+                            ScheduleAttr schedule);
+
+/// The work of one call, without a grid.
+Work describeWork(ForwardOp op, const TargetInfo &target, const ProblemShape &shape);
+
+/// Sets the grid that a schedule gives the work; `resources` are those of a GPU kernel.
+void addGrid(Work &work, ForwardOp op, const TargetInfo &target, ScheduleAttr schedule,
+             const std::optional<Resources> &resources);
 
 } // namespace attn
 

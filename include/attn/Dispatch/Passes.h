@@ -9,6 +9,7 @@
 #define ATTN_DISPATCH_PASSES_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Target/ScheduleFile.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Pass/Pass.h>
@@ -20,6 +21,11 @@ namespace attn {
 
 #define GEN_PASS_REGISTRATION
 #include "attn/Dispatch/Passes.h.inc"
+
+/// attn-select-schedule with rows that are tried before the table's. They are no option of the
+/// pass: what they choose stands in the IR.
+std::unique_ptr<mlir::Pass> createAttnSelectSchedule(AttnSelectScheduleOptions options,
+                                                     FileSchedules files);
 
 } // namespace attn
 

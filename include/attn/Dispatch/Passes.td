@@ -21,6 +21,8 @@ def AttnSelectSchedule : AttnTargetPass<"attn-select-schedule"> {
     Takes the first row of the table that takes the problem and fits the target. It is
     the only reader of the tables; later passes obey the schedule that they find.
 
+    A compiler that was given a schedule file tries the rows of that file first.
+
     Fields in the op's `attn.pins` replace those of the row, and the dictionary is
     dropped. A whole schedule on the op is kept as it is, if it fits. A problem that only
     the generic row of a GPU takes gets a remark that names the reason.

@@ -9,6 +9,7 @@
 #define ATTN_DISPATCH_SCHEDULESELECTION_H
 
 #include "attn/Target/ScheduleBudget.h"
+#include "attn/Target/ScheduleFile.h"
 
 namespace attn {
 
@@ -16,15 +17,20 @@ namespace attn {
 struct RejectedRow {
   std::string row;
   std::string reason;
+  std::string file = {}; ///< That the row stands in; empty for the target's table.
 };
+
+/// "row", or "row (from FILE)".
+std::string rowText(llvm::StringRef row, llvm::StringRef file);
 
 /// Row name of a selection whose schedule stood on the op.
 constexpr llvm::StringLiteral kPinnedRow = "pinned";
 
 struct Selection {
   std::string row;
+  std::string file;      ///< That the row stands in; empty for the target's table.
   ScheduleAttr schedule; ///< Null when there is none: `error` says why.
-  llvm::SmallVector<RejectedRow> rejected;
+  std::vector<RejectedRow> rejected;
   /// The generic path was taken although the target has a faster one that nobody ruled out.
   bool isFallback = false;
   std::string fallbackReason;
@@ -33,13 +39,14 @@ struct Selection {
   explicit operator bool() const { return static_cast<bool>(schedule); }
 };
 
-/// The first row of the target's table that takes the problem and, with the pinned
-/// fields, fits the target.
-Selection selectSchedule(ForwardOp op, const TargetInfo &target, const SchedulePins &pins = {});
+/// The first row that takes the problem and, with the pinned fields, fits the target: of a
+/// schedule file if there is one, else of the target's table.
+Selection selectSchedule(ForwardOp op, const TargetInfo &target, const SchedulePins &pins = {},
+                         const FileSchedules &files = {});
 
 /// What `attn-select-schedule` decides for an op: a schedule on the op is kept after
-/// verification, the fields in `attn.pins` are kept, the rest comes from the table.
-Selection chooseSchedule(ForwardOp op, const TargetInfo &target);
+/// verification, the fields in `attn.pins` are kept, the rest comes from the file or the table.
+Selection chooseSchedule(ForwardOp op, const TargetInfo &target, const FileSchedules &files = {});
 Selection chooseSchedule(MergeStatesOp op, const TargetInfo &target);
 
 } // namespace attn

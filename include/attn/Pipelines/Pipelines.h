@@ -13,7 +13,7 @@
 #ifndef ATTN_PIPELINES_PIPELINES_H
 #define ATTN_PIPELINES_PIPELINES_H
 
-#include "attn/Target/TargetInfo.h"
+#include "attn/Target/ScheduleFile.h"
 
 #include <mlir/Pass/PassManager.h>
 
@@ -32,6 +32,8 @@ struct PipelineOptions {
   std::string target = "cpu";
   /// f32 elements in a vector of the CPU target; 0 takes what the host has.
   unsigned vectorWidth = 0;
+  /// Rows that are tried before the target's table.
+  FileSchedules schedules = {};
 };
 
 /// Appends the passes of one stage. A stage that a target does not have is empty.

@@ -48,15 +48,20 @@ struct DimRange {
   int64_t max = 512;
 };
 
-/// One row of a schedule table: the problems it takes, and their schedule.
-struct ScheduleRow {
-  llvm::StringLiteral name;
+/// The problems that a row takes.
+struct RowCondition {
   unsigned elements = elements::Any;
   DimRange headDimQK = {};
   DimRange headDimV = {};
   unsigned masks = masks::Any;
   unsigned phases = phases::Any;
   int64_t minAlignment = 1;
+};
+
+/// One row of a schedule table: the problems it takes, and their schedule.
+struct ScheduleRow {
+  llvm::StringLiteral name;
+  RowCondition takes = {};
   /// CTAs that an SM's shared memory must have room for; where it has not, a row below may
   /// do better with less.
   int64_t ctasPerSM = 1;
@@ -77,13 +82,13 @@ const ScheduleTable &scheduleTableSM80();
 const ScheduleTable &scheduleTableSM90();
 const ScheduleTable &scheduleTable(const TargetInfo &target);
 
-/// Why the predicate of a row does not take a problem, and how far the row got: the
+/// Why the condition of a row does not take a problem, and how far the row got: the
 /// rejection at the highest step says most about the problem.
 struct RowMismatch {
   int step = 0;
   std::string reason;
 };
-std::optional<RowMismatch> matchRow(const ScheduleRow &row, const ProblemFacts &facts);
+std::optional<RowMismatch> matchRow(const RowCondition &takes, const ProblemFacts &facts);
 /// One more than any step of a RowMismatch.
 constexpr int kNumMatchSteps = 5;
 

@@ -77,7 +77,7 @@ void checkCell(MLIRContext &context, const TargetInfo &target, const ProblemText
   Selection selection = selectSchedule(problem.op, target);
   ASSERT_TRUE(static_cast<bool>(selection)) << selection.error;
 
-  // Every row up to the one taken: rejected by its predicate, or verification agrees.
+  // Every row up to the one taken: rejected by its condition, or verification agrees.
   llvm::StringMap<std::string> reasons;
   for (const RejectedRow &row : selection.rejected)
     reasons[row.row] = row.reason;
@@ -97,7 +97,7 @@ void checkCell(MLIRContext &context, const TargetInfo &target, const ProblemText
       break;
     }
     ASSERT_TRUE(reasons.contains(row.name)) << row.name.str();
-    bool takesProblem = !matchRow(row, describeProblem(problem.op));
+    bool takesProblem = !matchRow(row.takes, describeProblem(problem.op));
     if (takesProblem && message.empty()) {
       // The schedule is valid, but the row wants more of its CTAs on an SM than fit.
       int64_t bytes = sharedMemoryUse(describeProblem(problem.op), schedule).total();
