@@ -35,18 +35,19 @@ std::string attn::toText(const TunePlan &plan) {
   llvm::raw_string_ostream os(text);
   os << "default    row " << rowText(plan.byDefault.row, plan.byDefault.file) << ": "
      << toText(toPins(base)) << "\n";
-  auto list = [&](const Candidate &candidate) {
-    os << "candidate  " << differences(candidate.schedule, base);
+  auto list = [&](const Candidate &candidate, const ScheduleValues &from) {
+    os << "candidate  " << differences(candidate.schedule, from);
     if (candidate.estimateUs > 0)
       os << formatv(" (at least {0:F1} us)", candidate.estimateUs);
     os << "\n";
   };
-  llvm::for_each(plan.tiles, list);
+  for (const Candidate &candidate : plan.tiles)
+    list(candidate, base);
   for (const auto &[field, candidates] : plan.switches) {
     os << "then       " << field << ", around the best of these\n";
     for (const Candidate &candidate : candidates)
-      if (candidate.schedule != base)
-        list(candidate);
+      if (candidate.schedule != plan.center)
+        list(candidate, plan.center);
   }
   std::map<std::string, size_t> counts;
   for (const RejectedCandidate &candidate : plan.rejected)

@@ -67,8 +67,8 @@ rt::Expected<TunePlan> attn::planSearch(const Compiler &compiler, const TuneProb
     plan.tiles.push_back(std::move(candidate));
   if (plan.tiles.empty() && !isWithin(base, problem.given))
     return plan;
-  const ScheduleValues &center = isWithin(base, problem.given) ? base : plan.tiles.front().schedule;
-  for (const auto &[field, space] : switchSpaces(compiler.target(), center, problem.given)) {
+  plan.center = isWithin(base, problem.given) ? base : plan.tiles.front().schedule;
+  for (const auto &[field, space] : switchSpaces(compiler.target(), plan.center, problem.given)) {
     list = compiler.candidates(problem.spec, space, problem.callShape(), RegisterSplits::All);
     if (!list)
       return rt::fail(list.error());

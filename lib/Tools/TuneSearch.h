@@ -25,7 +25,8 @@ struct TunePlan {
   ChosenSchedule byDefault;
   std::vector<Candidate> tiles; ///< In the order in which they are tried.
   std::vector<RejectedCandidate> rejected;
-  /// Fields that are tried one after the other around the best tiles; here around the first.
+  ScheduleValues center; ///< The default, or the first of the tiles asked for.
+  /// Fields that are tried one after the other around the best tiles; here around `center`.
   std::vector<std::pair<std::string, std::vector<Candidate>>> switches;
   RowCondition takes;
 
