@@ -11,6 +11,7 @@
 #include "attn/Runtime/Hash.h"
 
 #include <llvm/ADT/StringSet.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/GlobPattern.h>
 #include <llvm/Support/MemoryBuffer.h>
 
@@ -39,6 +40,7 @@ static constexpr std::pair<StringRef, unsigned> kPhases[] = {{"prefill", phases:
 constexpr int64_t kMaxHeadDim = 512;
 constexpr int64_t kMaxAlignment = 256;
 constexpr size_t kMaxRows = 10000;
+constexpr uint64_t kMaxBytes = uint64_t(64) << 20;
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -281,6 +283,12 @@ rt::Expected<ScheduleFile> attn::parseScheduleFile(StringRef contents, StringRef
 }
 
 rt::Expected<ScheduleFile> attn::readScheduleFile(const std::string &path) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code error = llvm::sys::fs::status(path, status))
+    return bad(path + ": cannot read: " + error.message());
+  // A device may have no end.
+  if (!llvm::sys::fs::is_regular_file(status) || status.getSize() > kMaxBytes)
+    return bad(llvm::formatv("{0}: expected a regular file of at most {1} bytes", path, kMaxBytes));
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
     return bad(path + ": cannot read: " + buffer.getError().message());

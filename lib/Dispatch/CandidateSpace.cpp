@@ -269,18 +269,30 @@ void Lister::addAll(const ScheduleValues &schedule, ArrayRef<Split> splits) {
       reject(schedule, split, std::move(fault));
 }
 
+/// Whether a fault is that of a register split rather than of what it is for.
+static bool isOfSplit(StringRef fault) {
+  return fault.starts_with("producer_registers") || fault.starts_with("consumer_registers");
+}
+
 void Lister::addFirstThatFits(const ScheduleValues &schedule, ArrayRef<Split> splits) {
-  std::string first;
+  std::string first, reason;
+  Split reasonSplit = splits.front();
   for (Split split : splits) {
     std::string fault = add(schedule, split);
     if (fault.empty())
       return;
     if (first.empty())
-      first = std::move(fault);
+      first = reason = fault;
+    // What is wrong with two splits in the same words is wrong with all.
     else if (split.first != splits[0].first && split.second != splits[0].second && fault == first)
-      break; // What is wrong with two splits in the same words is wrong with all.
+      break;
+    // A split that no such CTA can have says nothing of the tile.
+    if (isOfSplit(reason) && !isOfSplit(fault)) {
+      reason = std::move(fault);
+      reasonSplit = split;
+    }
   }
-  reject(schedule, splits.front(), std::move(first));
+  reject(schedule, reasonSplit, std::move(reason));
 }
 
 double Lister::estimate(ScheduleAttr schedule) {

@@ -239,7 +239,10 @@ def interrupted(out, how):
     """A search that was ended by a signal after two measurements; its journal's lines."""
     words = [ATTNC, "tune", *SPEC, *SHAPE, "--out", out, *SEARCH, *QUICK]
     process = subprocess.Popen(
-        list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        list(map(str, words)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"TMPDIR": str(out.parent)},
     )
     journal = out.with_name(out.name + ".journal.jsonl")
     deadline = time.monotonic() + 100

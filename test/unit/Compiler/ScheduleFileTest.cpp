@@ -155,6 +155,9 @@ TEST(ScheduleFile, AFileThatIsNotThereIsNamed) {
   auto file = readScheduleFile("nowhere/f.json");
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error().message, HasSubstr("nowhere/f.json: cannot read: No such file"));
+  file = readScheduleFile("/dev/zero");
+  ASSERT_FALSE(file);
+  EXPECT_THAT(file.error().message, HasSubstr("/dev/zero: expected a regular file"));
 }
 
 //===----------------------------------------------------------------------===//
