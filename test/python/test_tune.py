@@ -3,12 +3,13 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
 
 import pytest
-from attnc import ATTNC, attnc
+from attnc import ATTNC, ROOT, attnc
 
 SPEC = ["dtype=f32", "head_dim=32", "heads_q=2"]
 SHAPE = ["seq_q=128"]
@@ -181,6 +182,17 @@ def test_the_default_stays_when_nothing_beats_it(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "the default stays" in done.stdout
     assert not out.exists()
+
+
+def test_the_file_in_the_docs_is_one(tmp_path):
+    text = (ROOT / "docs" / "tuning.md").read_text()
+    path = tmp_path / "docs.json"
+    path.write_text(re.search("```json\n(.*?)```", text, re.S).group(1))
+    spec = ["dtype=bf16", "head_dim=128", "heads_q=32", "heads_kv=8", "mask=causal"]
+    explained = attnc(
+        "explain", *spec, "--target", "sm_90a", "--schedules", path, "--device-name", "NVIDIA H200"
+    )
+    assert "row           sm_90a_nvidia_h200_bf16_d128_causal_prefill (from" in explained.stdout
 
 
 def test_a_bad_file_is_found_before_the_search(tmp_path):
