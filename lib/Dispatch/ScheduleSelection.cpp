@@ -61,9 +61,9 @@ private:
 std::optional<RowMismatch> RowSearch::checkInstruction(const ScheduleValues &values) const {
   if (!pins.instruction || *pins.instruction == values.instruction || !target.isGpu)
     return std::nullopt;
-  return RowMismatch{kOtherInstruction,
-                     "instruction: the row computes with " + fieldText(values.instruction) +
-                         ", pinned is " + fieldText(*pins.instruction)};
+  return RowMismatch{kOtherInstruction, "instruction: the row computes with " +
+                                            fieldText(values.instruction) + ", pinned is " +
+                                            fieldText(*pins.instruction)};
 }
 
 std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAttr &schedule) {

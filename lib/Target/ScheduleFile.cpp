@@ -45,7 +45,8 @@ static constexpr ScheduleValues kDefaults = {.algorithm = Algorithm::FA2,
                                              .qStages = 1,
                                              .producerRegisters = 0,
                                              .consumerRegisters = 0,
-                                             .integerMax = false};
+                                             .integerMax = false,
+                                             .lazyRescale = true};
 
 ScheduleValues attn::scheduleOf(const FileRow &row) { return mergePins(kDefaults, row.schedule); }
 

@@ -183,9 +183,12 @@ static double quantile(std::vector<double> times, double fraction) {
   return times[static_cast<size_t>(std::lround(fraction * static_cast<double>(times.size() - 1)))];
 }
 
-/// Half the distance of the quartiles, relative to the median.
-static double spread(const std::vector<double> &times) {
-  return (quantile(times, 0.75) - quantile(times, 0.25)) / 2 / quantile(times, 0.5);
+/// The gain that chance may account for, relative to the old time: as much as the quartiles that
+/// face each other are nearer than the medians.
+static double noiseOf(const std::vector<double> &oldTimes, const std::vector<double> &newTimes) {
+  return (quantile(oldTimes, 0.5) - quantile(oldTimes, 0.25) + quantile(newTimes, 0.75) -
+          quantile(newTimes, 0.5)) /
+         quantile(oldTimes, 0.5);
 }
 
 rt::Status TuneSearch::measureAgain() {
@@ -227,7 +230,7 @@ rt::Status TuneSearch::measureAgain() {
   if (finalists.size() > 1) {
     outcome.best = {finalists[1].schedule, median(finalists[1])};
     outcome.gain = 1 - outcome.best->medianUs / outcome.byDefault.medianUs;
-    outcome.noise = std::max(spread(finalists[0].times), spread(finalists[1].times));
+    outcome.noise = noiseOf(finalists[0].times, finalists[1].times);
   }
   if (finalists.size() > 2)
     outcome.secondBest = {finalists[2].schedule, median(finalists[2])};

@@ -50,7 +50,7 @@ struct TuneOutcome {
   MeasuredSchedule byDefault;
   std::optional<MeasuredSchedule> best, secondBest; ///< Other than the default.
   double gain = 0;  ///< Fraction of the default's time that `best` saves.
-  double noise = 0; ///< Relative spread of the measurements of both.
+  double noise = 0; ///< The part of `gain` that chance may account for.
   bool isImproved = false;
   bool isOutOfTime = false;             ///< Schedules were left untried.
   std::map<std::string, size_t> counts; ///< Tried schedules by how it went.
