@@ -219,16 +219,18 @@ static llvm::Error checkArgument(unsigned position, const Parameter &parameter,
   if (tensor->sizes.size() != rank || tensor->strides.size() != rank)
     return misfit(
         llvm::formatv("{0} sizes and {1} strides", tensor->sizes.size(), tensor->strides.size()));
+  // Nothing is read or written through the strides and the address of an empty tensor.
+  bool isEmpty = llvm::is_contained(tensor->sizes, 0);
   for (size_t dim = 0; dim < rank; ++dim) {
     int64_t size = tensor->sizes[dim], stride = tensor->strides[dim];
     int64_t wantedSize = parameter.sizes[dim], wantedStride = parameter.strides[dim];
     if (size < 0 || (!ShapedType::isDynamic(wantedSize) && wantedSize != size))
       return misfit(llvm::formatv("size {0} in dim {1}", size, dim));
-    if (size > 1 && !ShapedType::isDynamic(wantedStride) && wantedStride != stride)
+    if (!isEmpty && size > 1 && !ShapedType::isDynamic(wantedStride) && wantedStride != stride)
       return misfit(llvm::formatv("stride {0} in dim {1}, where the kernel was compiled for {2}",
                                   stride, dim, wantedStride));
   }
-  if (!tensor->data && !llvm::is_contained(tensor->sizes, 0))
+  if (!tensor->data && !isEmpty)
     return misfit("a null pointer");
   return llvm::Error::success();
 }

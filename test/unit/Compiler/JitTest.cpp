@@ -149,6 +149,20 @@ TEST(Jit, RefusesTensorsThatDoNotFit) {
             "scale=-1.000000: expected a finite number of at least 0");
 }
 
+TEST(Jit, StridesOfEmptyTensorsAreFree) {
+  Jit jit;
+  Attention attention(jit);
+  Call call;
+  AttentionTensors tensors = call.tensors();
+  for (TensorArg *tensor : {&tensors.k, &tensors.v}) {
+    tensor->sizes[1] = 0;
+    tensor->strides = {};
+  }
+  auto status = attention(tensors);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(call.data[3], std::vector<float>(call.data[3].size(), 0));
+}
+
 TEST(Jit, ThreadsShareOneCompile) {
   Jit jit;
   std::vector<std::thread> threads;
