@@ -57,7 +57,7 @@ typedef enum AttnJitMode {
   ATTN_JIT_FORBID       /* It is an error that says how to compile it beforehand. */
 } AttnJitMode;
 
-/* `cacheDir` holds kernels for GPUs: NULL is the default directory, "" none. */
+/* `cacheDir` keeps kernels between processes: NULL is the default directory, "" none. */
 ATTN_API AttnStatus attnJitCreate(AttnJitMode mode, const char *cacheDir, AttnJit **jit);
 /* Waits for compiles in the background. Nothing made from it may be in use. */
 ATTN_API void attnJitDestroy(AttnJit *jit);
@@ -65,6 +65,23 @@ ATTN_API void attnJitSetMode(AttnJit *jit, AttnJitMode mode);
 ATTN_API AttnJitMode attnJitGetMode(const AttnJit *jit);
 /* Waits for the compiles that are in the background now. */
 ATTN_API void attnJitWait(AttnJit *jit);
+
+/* Reads kernels from a file that `attnc prewarm --bundle` wrote, after the cache directory. */
+ATTN_API AttnStatus attnJitAddBundle(AttnJit *jit, const char *path);
+/* From now on appends what is asked for to a file (.jsonl) that `attnc prewarm` takes. */
+ATTN_API AttnStatus attnJitRecord(AttnJit *jit, const char *path);
+
+typedef enum AttnMetricsFormat { ATTN_METRICS_JSON, ATTN_METRICS_PROMETHEUS } AttnMetricsFormat;
+
+/* Counters since `jit` was made: hits and misses of the caches and their bytes, compiles and their
+   time, kernels on the fast path, and kernels that were not by reason. */
+ATTN_API AttnStatus attnJitMetrics(AttnJit *jit, AttnMetricsFormat format, char **text);
+
+/* Told about each compile, hit on disk and fallback: one line, valid during the call, which may
+   come from any thread. */
+typedef void (*AttnLog)(const char *line, void *user);
+/* NULL for no log. Set it before kernels are asked for. */
+ATTN_API void attnJitSetLog(AttnJit *jit, AttnLog log, void *user);
 
 /*===----------------------------------------------------------------------===*\
 |* Specs: "dtype=bf16 head_dim=128 heads_q=32 mask=causal"                    *|

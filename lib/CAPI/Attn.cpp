@@ -125,6 +125,25 @@ AttnJitMode attnJitGetMode(const AttnJit *jit) {
 
 void attnJitWait(AttnJit *jit) { jit->jit.wait(); }
 
+AttnStatus attnJitAddBundle(AttnJit *jit, const char *path) {
+  return toStatus(jit->jit.addBundle(path));
+}
+
+AttnStatus attnJitRecord(AttnJit *jit, const char *path) { return toStatus(jit->jit.record(path)); }
+
+AttnStatus attnJitMetrics(AttnJit *jit, AttnMetricsFormat format, char **text) {
+  if (format != ATTN_METRICS_JSON && format != ATTN_METRICS_PROMETHEUS)
+    return badInput("format: expected 0 (JSON) or 1 (Prometheus), got " + std::to_string(format));
+  const rt::Metrics &metrics = jit->jit.metrics();
+  *text = copyText(format == ATTN_METRICS_JSON ? metrics.toJson() : metrics.toPrometheus());
+  return ATTN_OK;
+}
+
+void attnJitSetLog(AttnJit *jit, AttnLog log, void *user) {
+  jit->jit.metrics().setLog(log ? [log, user](const std::string &line) { log(line.c_str(), user); }
+                                : rt::Metrics::Log());
+}
+
 //===----------------------------------------------------------------------===//
 // Specs
 //===----------------------------------------------------------------------===//

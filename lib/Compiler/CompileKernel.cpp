@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelLowering.h"
+#include "ManifestBuilder.h"
 #include "Session.h"
 #include "attn/Runtime/Hash.h"
 #include "attn/Target/CubinAssembler.h"
+#include "attn/Target/HostJit.h"
 #include "attn/Target/PTXEmitter.h"
 
 #include <llvm/Config/llvm-config.h>
@@ -31,6 +33,7 @@ static std::string keyOf(Session &session, const TargetInfo &target) {
       .add("pipeline", session.pipelineText())
       .add("chip", target.name)
       .add("ptx", target.minPtxVersion)
+      .add("processor", target.isGpu ? std::string() : hostProcessor())
       .finish();
 }
 
@@ -49,8 +52,37 @@ struct FieldPacker {
   }
 };
 
-/// Lowers a configured session to PTX.
+/// Lowers a configured session to machine code of this host.
+static rt::Expected<rt::Artifact> lowerToHost(Session &session, const TargetInfo &target) {
+  rt::Artifact artifact;
+  rt::Manifest &manifest = artifact.manifest;
+  manifest.chip = target.name;
+  manifest.payloadKind = rt::PayloadKind::Host;
+  manifest.compiler = compilerBuildId();
+  rt::Expected<ForwardOp> op = session.forward();
+  if (!op)
+    return rt::fail(op.error());
+  llvm::raw_string_ostream(manifest.problem) << **op;
+  rt::Status status = readSignature(*op, manifest);
+  if (status)
+    status = session.runTo(Stage::Split);
+  if (status)
+    status = readWorkspaces(session.module(), manifest);
+  if (status)
+    status = session.runTo(Stage::Lower);
+  if (!status)
+    return rt::fail(status.error());
+  llvm::Expected<std::string> image = HostKernel::compile(session.module());
+  if (!image)
+    return rt::fail(rt::ErrorCode::Internal, llvm::toString(image.takeError()));
+  artifact.payload = std::move(*image);
+  return artifact;
+}
+
+/// Lowers a configured session to PTX, or to machine code of this host.
 static rt::Expected<rt::Artifact> lower(Session &session, const TargetInfo &target) {
+  if (!target.isGpu)
+    return lowerToHost(session, target);
   rt::Expected<rt::Manifest> manifest = lowerToL3(session, target);
   if (!manifest)
     return rt::fail(manifest.error());
@@ -87,13 +119,15 @@ rt::Expected<std::string> Compiler::key(const Problem &problem) const {
   return keyOf(session, *info);
 }
 
-rt::Alias Compiler::alias(const KernelSpec &spec) const {
+rt::Alias Compiler::alias(const KernelSpec &spec, rt::PayloadKind kind) const {
   rt::KeyBuilder builder;
   builder.add("schema", rt::kArtifactSchema)
       .add("compiler", compilerBuildId())
       .add("chip", info->name)
       .add("ptx", info->minPtxVersion)
-      .add("vector width", options.vectorWidth);
+      .add("vector width", options.vectorWidth)
+      .add("processor", info->isGpu ? std::string() : hostProcessor())
+      .add("payload", rt::toString(kind));
   // The content key holds the schedule itself; here the rows stand for what they choose.
   if (options.schedules.file)
     builder.add("schedules", options.schedules.file->digest)
@@ -102,39 +136,49 @@ rt::Alias Compiler::alias(const KernelSpec &spec) const {
   return {builder.finish()};
 }
 
-static rt::Status checkIsGpu(const TargetInfo &target) {
-  if (target.isGpu)
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+rt::Status Compiler::checkKind(rt::PayloadKind kind) const {
+  if (info->isGpu != (kind == rt::PayloadKind::Host))
     return {};
   return rt::fail(rt::ErrorCode::BadInput,
-                  "target " + target.name +
-                      " has no PTX: expected a GPU target, such as sm_80, or --emit llvm");
+                  info->isGpu ? "target " + info->name + " has no code of the host: expected cpu"
+                              : "target " + info->name +
+                                    " has no PTX: expected a GPU target, such as sm_80, or "
+                                    "--emit llvm");
 }
 
 rt::Expected<rt::Artifact> Compiler::compile(const Problem &problem, rt::PayloadKind kind) const {
-  if (rt::Status status = checkIsGpu(*info); !status)
+  if (rt::Status status = checkKind(kind); !status)
     return rt::fail(status.error());
   Session session(options, *info);
   if (rt::Status status = configure(session, problem); !status)
     return rt::fail(status.error());
-  rt::Expected<rt::Artifact> ptx = lower(session, *info);
-  if (!ptx || kind == rt::PayloadKind::Ptx)
-    return ptx;
+  rt::Expected<rt::Artifact> code = lower(session, *info);
+  if (!code || kind != rt::PayloadKind::Cubin)
+    return code;
   rt::Expected<Assembler> assembler = Assembler::find(options.ptxas);
   if (!assembler)
     return rt::fail(assembler.error());
-  return assemble(*ptx, *assembler);
+  return assemble(*code, *assembler);
 }
 
 /// Whether an artifact that an alias led to can be what was asked for.
-static bool isPlausible(const rt::Manifest &manifest, const TargetInfo &target) {
+static bool isPlausible(const rt::Manifest &manifest, const TargetInfo &target,
+                        rt::PayloadKind kind) {
   return manifest.compiler == compilerBuildId() && manifest.chip == target.name &&
-         manifest.payloadKind == rt::PayloadKind::Ptx;
+         manifest.payloadKind == kind;
 }
 
-rt::LoadedArtifactPtr Compiler::find(const KernelSpec &spec, rt::KernelCache &cache) const {
-  std::optional<rt::KernelCache::Aliased> found = cache.findAliased(alias(spec));
-  if (!found || !isPlausible(found->artifact->artifact().manifest, *info))
+rt::LoadedArtifactPtr Compiler::find(const KernelSpec &spec, rt::PayloadKind kind,
+                                     rt::KernelCache &cache) const {
+  std::optional<rt::KernelCache::Aliased> found = cache.findAliased(alias(spec, kind));
+  if (!found || !isPlausible(found->artifact->artifact().manifest, *info, kind))
     return nullptr;
+  if (found->remarks.empty() && options.metrics && kind == codeKind())
+    options.metrics->counter(rt::metric::kFastPath).add();
   for (const std::string &remark : found->remarks) {
     if (options.remark)
       options.remark(remark);
@@ -144,39 +188,68 @@ rt::LoadedArtifactPtr Compiler::find(const KernelSpec &spec, rt::KernelCache &ca
   return found->artifact;
 }
 
-rt::Expected<rt::LoadedArtifactPtr> Compiler::compilePtx(const Problem &problem,
-                                                         rt::KernelCache &cache) const {
+rt::Expected<rt::LoadedArtifactPtr> Compiler::compileCode(const Problem &problem,
+                                                          rt::KernelCache &cache) const {
   auto *spec = std::get_if<KernelSpec>(&problem);
-  if (spec)
+  if (spec) {
     if (rt::LoadedArtifactPtr found = find(*spec, cache))
       return found;
+    if (options.forbidCompiling)
+      return rt::fail(notCompiled(*spec, info->name));
+  }
   Session session(options, *info);
   if (rt::Status status = configure(session, problem); !status)
     return rt::fail(status.error());
   std::vector<std::string> remarks = session.remarksSoFar();
-  rt::Expected<rt::LoadedArtifactPtr> ptx =
-      cache.get(keyOf(session, *info), [&] { return lower(session, *info); });
-  if (ptx && spec)
-    cache.link(alias(*spec), **ptx, std::move(remarks));
-  return ptx;
+  rt::Expected<rt::LoadedArtifactPtr> code =
+      cache.get(keyOf(session, *info), [&]() -> rt::Expected<rt::Artifact> {
+        if (options.forbidCompiling)
+          return rt::fail(rt::ErrorCode::NotFound,
+                          "there is no compiled kernel of this problem for " + info->name +
+                              ", and compiling is forbidden");
+        return lower(session, *info);
+      });
+  if (code && remarks.empty() && options.metrics)
+    options.metrics->counter(rt::metric::kFastPath).add();
+  if (code && spec)
+    cache.link(alias(*spec), **code, std::move(remarks));
+  return code;
 }
 
 rt::Expected<rt::LoadedArtifactPtr> Compiler::compile(const Problem &problem, rt::PayloadKind kind,
                                                       rt::KernelCache &cache) const {
-  if (rt::Status status = checkIsGpu(*info); !status)
+  if (rt::Status status = checkKind(kind); !status)
     return rt::fail(status.error());
-  rt::Expected<rt::LoadedArtifactPtr> ptx = compilePtx(problem, cache);
-  if (!ptx || kind == rt::PayloadKind::Ptx)
-    return ptx;
+  rt::Expected<rt::LoadedArtifactPtr> code = compileCode(problem, cache);
+  if (!code || kind != rt::PayloadKind::Cubin)
+    return code;
+  auto *spec = std::get_if<KernelSpec>(&problem);
   rt::Expected<Assembler> assembler = Assembler::find(options.ptxas);
-  if (!assembler)
+  if (!assembler) {
+    // A cubin that was made elsewhere needs no assembler.
+    if (spec && options.ptxas.empty())
+      if (rt::LoadedArtifactPtr found = find(*spec, kind, cache))
+        return found;
     return rt::fail(assembler.error());
+  }
   std::string key = rt::KeyBuilder()
                         .add("schema", rt::kArtifactSchema)
-                        .add("ptx", (*ptx)->artifact().payload)
-                        .add("manifest", rt::toJson((*ptx)->artifact().manifest))
+                        .add("ptx", (*code)->artifact().payload)
+                        .add("manifest", rt::toJson((*code)->artifact().manifest))
                         .add("assembler", assembler->identity())
                         .add("arch", info->name)
                         .finish();
-  return cache.get(key, [&] { return assemble((*ptx)->artifact(), *assembler); });
+  rt::Expected<rt::LoadedArtifactPtr> cubin =
+      cache.get(key, [&] { return assemble((*code)->artifact(), *assembler); });
+  if (cubin && spec)
+    cache.link(alias(*spec, kind), **cubin, {});
+  return cubin;
+}
+
+rt::Error attn::notCompiled(const KernelSpec &spec, llvm::StringRef target) {
+  return {rt::ErrorCode::NotFound,
+          ("there is no compiled kernel '" + toText(spec) + "' for " + target +
+           ", and compiling is forbidden; put it into the cache with: attnc prewarm " +
+           toText(spec) + " --target " + target)
+              .str()};
 }

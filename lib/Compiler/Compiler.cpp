@@ -96,27 +96,27 @@ rt::Expected<rt::Manifest> Compiler::signature(const Problem &problem) const {
   return loadSignature(session, problem);
 }
 
-rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &problem) const {
-  if (info->isGpu)
-    return rt::fail(rt::ErrorCode::BadInput,
-                    "target " + info->name + " does not run on this machine's processor");
-  auto session = std::make_shared<Session>(options, *info);
-  rt::Expected<rt::Manifest> manifest = loadSignature(*session, problem);
-  if (!manifest)
-    return rt::fail(manifest.error());
-  rt::Status status = session->runTo(Stage::Split);
-  if (status)
-    status = readWorkspaces(session->module(), *manifest);
-  if (status)
-    status = session->runTo(Stage::Lower);
-  if (!status)
-    return rt::fail(status.error());
-  auto kernel = HostKernel::create(session->module());
+/// Links the code of an artifact into this process.
+static rt::Expected<std::unique_ptr<HostProgram>> load(const rt::Artifact &artifact) {
+  auto kernel = HostKernel::load(artifact.payload);
   if (!kernel)
     return rt::fail(rt::ErrorCode::Internal, llvm::toString(kernel.takeError()));
-  session->dropModule();
-  return std::make_unique<HostProgram>(std::move(*manifest), std::move(*kernel),
-                                       std::move(session));
+  return std::make_unique<HostProgram>(artifact.manifest, std::move(*kernel));
+}
+
+rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &problem) const {
+  rt::Expected<rt::Artifact> artifact = compile(problem, rt::PayloadKind::Host);
+  if (!artifact)
+    return rt::fail(artifact.error());
+  return load(*artifact);
+}
+
+rt::Expected<std::unique_ptr<HostProgram>> Compiler::compileHost(const Problem &problem,
+                                                                 rt::KernelCache &cache) const {
+  rt::Expected<rt::LoadedArtifactPtr> artifact = compile(problem, rt::PayloadKind::Host, cache);
+  if (!artifact)
+    return rt::fail(artifact.error());
+  return load((*artifact)->artifact());
 }
 
 //===----------------------------------------------------------------------===//

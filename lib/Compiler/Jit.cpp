@@ -11,6 +11,7 @@
 #include "KernelTable.h"
 #include "attn/Runtime/Flight.h"
 #include "attn/Runtime/Fork.h"
+#include "attn/Runtime/SpecRecorder.h"
 
 #include <llvm/Support/ThreadPool.h>
 #include <map>
@@ -26,6 +27,9 @@ public:
   rt::Expected<Compiler> compilerFor(const std::string &target);
   rt::Expected<std::shared_ptr<CudaDevice>> open(int ordinal);
   rt::Expected<std::string> targetOf(Device device);
+  rt::Status record(const std::string &path);
+  /// Writes a kernel that was asked for to the recording, if there is one.
+  void note(const KernelSpec &spec, const std::string &target);
 
   JitOptions options;
   std::atomic<JitMode> mode;
@@ -54,16 +58,20 @@ private:
   /// Of compiles in the background, for whoever asks next.
   std::map<std::string, rt::Error> failures;
   std::map<int, std::shared_ptr<CudaDevice>> devices;
+  std::shared_ptr<rt::SpecRecorder> recorder;
   rt::CudaDriver::Ptr driver;
 };
+
+static std::unique_ptr<rt::DiskCache> openDisk(const JitOptions &options) {
+  return std::make_unique<rt::DiskCache>(options.disk.value_or(rt::DiskCacheOptions()));
+}
 
 static std::string nameOf(const KernelKey &key) {
   return toText(key.spec) + " device=" + key.device.text();
 }
 
 Jit::Impl::Impl(JitOptions given)
-    : options(std::move(given)), mode(options.mode),
-      cache(options.disk ? std::make_unique<rt::DiskCache>(*options.disk) : nullptr, counters) {
+    : options(std::move(given)), mode(options.mode), cache(openDisk(options), counters) {
   options.compile.metrics = &counters;
 }
 
@@ -106,6 +114,32 @@ rt::Expected<std::string> Jit::Impl::targetOf(Device device) {
   return (*opened)->target().name;
 }
 
+rt::Status Jit::Impl::record(const std::string &path) {
+  auto opened = rt::SpecRecorder::open(path);
+  if (!opened)
+    return rt::fail(opened.error());
+  std::lock_guard<std::mutex> guard(mutex);
+  recorder = std::move(*opened);
+  return {};
+}
+
+void Jit::Impl::note(const KernelSpec &spec, const std::string &target) {
+  std::shared_ptr<rt::SpecRecorder> to;
+  {
+    std::lock_guard<std::mutex> guard(mutex);
+    to = recorder;
+  }
+  if (!to)
+    return;
+  if (rt::Status status = to->record(toText(spec), target); !status) {
+    // A full disk is no reason to fail a call; one warning, and no more lines.
+    std::lock_guard<std::mutex> guard(mutex);
+    if (recorder == to && options.disk && options.disk->warn)
+      options.disk->warn(status.error().message + "; the recording ends here");
+    recorder = nullptr;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // What must not happen now
 //===----------------------------------------------------------------------===//
@@ -125,21 +159,15 @@ rt::Status Jit::Impl::checkCapture(const KernelSpec &spec, CudaDevice &device, v
 }
 
 rt::Status Jit::Impl::checkCached(const KernelSpec &spec, Device device) {
-  std::string hint = "compile it first, in mode synchronous";
   rt::Expected<std::string> target = targetOf(device);
   if (!target)
     return rt::fail(target.error());
-  if (device.isCuda()) {
-    rt::Expected<Compiler> compiler = compilerFor(*target);
-    if (!compiler)
-      return rt::fail(compiler.error());
-    if (compiler->find(spec, cache))
-      return {};
-    hint = "put it into the cache with: attnc prewarm " + toText(spec) + " --target " + *target;
-  }
-  return rt::fail(rt::ErrorCode::NotFound, "there is no compiled kernel '" + toText(spec) +
-                                               "' for " + *target +
-                                               ", and compiling is forbidden; " + hint);
+  rt::Expected<Compiler> compiler = compilerFor(*target);
+  if (!compiler)
+    return rt::fail(compiler.error());
+  if (compiler->find(spec, cache))
+    return {};
+  return rt::fail(notCompiled(spec, *target));
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,11 +186,15 @@ rt::Expected<JitKernelPtr> Jit::Impl::build(const KernelKey &key) {
   if (!compiler)
     return rt::fail(compiler.error());
   if (!device) {
-    auto program = compiler->compileHost(key.spec);
+    auto program = compiler->compileHost(key.spec, cache);
     if (!program)
       return rt::fail(program.error());
     return std::make_shared<HostJitKernel>(key.spec, std::move(*program));
   }
+  // Pre-warmed machine code saves the driver's compile, where the driver takes it.
+  if (rt::LoadedArtifactPtr cubin = compiler->find(key.spec, rt::PayloadKind::Cubin, cache))
+    if (rt::Expected<rt::Module::Ptr> module = cubin->module(device->context()))
+      return std::make_shared<CudaJitKernel>(key.spec, std::move(device), std::move(*module));
   rt::Expected<rt::LoadedArtifactPtr> artifact =
       compiler->compile(key.spec, rt::PayloadKind::Ptx, cache);
   if (!artifact)
@@ -276,6 +308,8 @@ rt::Expected<JitKernelPtr> Jit::Impl::get(const KernelSpec &spec, Device device,
     if (rt::Status status = checkCapture(key.spec, **opened, stream); !status)
       return rt::fail(status.error());
   }
+  if (rt::Expected<std::string> target = targetOf(device))
+    note(key.spec, *target);
   if (mode == JitMode::Forbid)
     if (rt::Status status = checkCached(key.spec, device); !status)
       return rt::fail(status.error());
@@ -318,7 +352,22 @@ rt::Expected<rt::LoadedArtifactPtr> Jit::compile(const KernelSpec &spec,
   rt::Expected<Compiler> compiler = impl->compilerFor(target);
   if (!compiler)
     return rt::fail(compiler.error());
-  return compiler->compile(*canonical, rt::PayloadKind::Ptx, impl->cache);
+  impl->note(*canonical, target);
+  return compiler->compile(*canonical, compiler->codeKind(), impl->cache);
+}
+
+rt::Status Jit::addBundle(const std::string &path) {
+  rt::NoForkScope scope;
+  rt::Expected<rt::Bundle::Ptr> bundle = rt::Bundle::open(path);
+  if (!bundle)
+    return rt::fail(rt::ErrorCode::BadInput, bundle.error().message);
+  impl->cache.disk()->addBundle(std::move(*bundle));
+  return {};
+}
+
+rt::Status Jit::record(const std::string &path) {
+  rt::NoForkScope scope;
+  return impl->record(path);
 }
 
 rt::Expected<std::string> Jit::targetOf(Device device) {

@@ -101,8 +101,7 @@ std::optional<std::string> attn::repeatedKey(StringRef text) {
   return std::nullopt;
 }
 
-/// The value as it would stand in a word; nothing for objects, null and nested lists.
-static std::optional<std::string> jsonWord(const llvm::json::Value &value) {
+std::optional<std::string> attn::spec::jsonWord(const llvm::json::Value &value) {
   if (std::optional<StringRef> text = value.getAsString())
     return text->str();
   if (std::optional<bool> flag = value.getAsBoolean())

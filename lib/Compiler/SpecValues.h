@@ -37,6 +37,9 @@ rt::Status parseValue(const SpecKey &key, llvm::StringRef text, int64_t &value);
 rt::Status parseValue(const SpecKey &key, llvm::StringRef text, double &value);
 rt::Status parseValue(const SpecKey &key, llvm::StringRef text, bool &value);
 
+/// A JSON value as it would stand in a word; nothing for objects, null and nested lists.
+std::optional<std::string> jsonWord(const llvm::json::Value &value);
+
 /// "key=text: expected ..., got 'text'".
 tl::unexpected<rt::Error> badValue(llvm::StringRef key, llvm::StringRef text,
                                    const llvm::Twine &expected);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "FileUtils.h"
 #include "attn/Runtime/Hash.h"
 
 namespace attn::rt {
@@ -11,18 +12,6 @@ namespace attn::rt {
 static constexpr std::string_view kMagic = "ATTNKRN\n";
 static constexpr size_t kDigestOffset = 40;
 static constexpr size_t kBodyOffset = kDigestOffset + sizeof(Digest);
-
-static void putInteger(std::string &bytes, uint64_t value, int width) {
-  for (int i = 0; i < width; ++i)
-    bytes += static_cast<char>(value >> (8 * i));
-}
-
-static uint64_t getInteger(std::string_view bytes, size_t offset, int width) {
-  uint64_t value = 0;
-  for (int i = 0; i < width; ++i)
-    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[offset + i])) << (8 * i);
-  return value;
-}
 
 Expected<std::string> serialize(const Artifact &artifact, std::string_view key) {
   if (!isKey(key))

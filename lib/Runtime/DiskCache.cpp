@@ -16,6 +16,10 @@
 namespace attn::rt {
 
 DiskCache::DiskCache(DiskCacheOptions given) : options(std::move(given)) {
+  if (options.directory.empty()) {
+    usable = false;
+    return;
+  }
   if (Status trusted = checkTrusted(); !trusted) {
     usable = false;
     warn(trusted.error().message + "; kernels are kept in memory only");
@@ -97,31 +101,34 @@ std::vector<DiskCache::Tree> DiskCache::trees() const {
   return result;
 }
 
+void DiskCache::addBundle(Bundle::Ptr bundle) {
+  std::lock_guard<std::mutex> guard(bundlesMutex);
+  options.bundles.push_back(std::move(bundle));
+}
+
+std::vector<Bundle::Ptr> DiskCache::bundles() const {
+  std::lock_guard<std::mutex> guard(bundlesMutex);
+  return options.bundles;
+}
+
 std::optional<Artifact> DiskCache::get(std::string_view key) {
   if (!isKey(key))
     return std::nullopt;
   for (const Tree &tree : trees())
     if (std::optional<Artifact> artifact = read(tree.path, key, tree.isPack))
       return artifact;
+  for (const Bundle::Ptr &bundle : bundles()) {
+    Expected<Artifact> artifact = bundle->get(key);
+    if (artifact)
+      return std::move(*artifact);
+    reportUnreadable(bundle->path() + "#" + std::string(key), artifact.error());
+  }
   return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
-
-/// Writes, flushes and renames; removes the temporary when any of them fails.
-static Status publishFile(FileDescriptor file, const std::string &temporary,
-                          const std::string &path, std::string_view bytes) {
-  Status status = writeAll(file.get(), temporary, bytes);
-  if (status && ::fsync(file.get()) != 0)
-    status = systemFailure("flush", temporary, errno);
-  if (status && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = systemFailure("rename to", path, errno);
-  if (!status)
-    ::unlink(temporary.c_str());
-  return status;
-}
 
 Status DiskCache::store(std::string_view key, const std::string &path,
                         const std::string &bytes) const {
@@ -137,7 +144,8 @@ Status DiskCache::store(std::string_view key, const std::string &path,
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid())
     return systemFailure("make a file", temporary, errno);
-  return publishFile(std::move(file), temporary, path, bytes);
+  Status written = writeAll(file.get(), temporary, bytes);
+  return publishFile(std::move(written), std::move(file), temporary, path);
 }
 
 bool DiskCache::publish(std::string_view key, const std::string &path, const std::string &bytes) {

@@ -68,14 +68,19 @@ std::optional<AliasTarget> DiskCache::resolve(std::string_view alias) {
       return std::move(*target);
     reportUnreadable(path, target.error());
   }
+  for (const Bundle::Ptr &bundle : bundles())
+    if (const BundleKernel *kernel = bundle->resolve(alias))
+      return AliasTarget{kernel->key, kernel->remarks};
   return std::nullopt;
 }
 
 bool DiskCache::holds(std::string_view key) const {
-  const std::vector<Tree> all = trees();
-  return std::any_of(all.begin(), all.end(), [&](const Tree &tree) {
-    return ::access(cachelayout::entry(tree.path, key).c_str(), F_OK) == 0;
-  });
+  for (const Tree &tree : trees())
+    if (::access(cachelayout::entry(tree.path, key).c_str(), F_OK) == 0)
+      return true;
+  const std::vector<Bundle::Ptr> all = bundles();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Bundle::Ptr &bundle) { return bundle->holds(key); });
 }
 
 bool DiskCache::link(std::string_view alias, const AliasTarget &target) {

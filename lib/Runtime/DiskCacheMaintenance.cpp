@@ -18,8 +18,11 @@ namespace attn::rt {
 
 static std::chrono::system_clock::time_point lastUse(const struct stat &info) {
   using namespace std::chrono;
-  return system_clock::time_point(duration_cast<system_clock::duration>(
-      seconds(info.st_mtim.tv_sec) + nanoseconds(info.st_mtim.tv_nsec)));
+  // File systems hold times that nanoseconds do not.
+  constexpr int64_t kLimit = duration_cast<seconds>(system_clock::duration::max()).count() - 1;
+  const auto whole = seconds(std::clamp<int64_t>(info.st_mtim.tv_sec, -kLimit, kLimit));
+  return system_clock::time_point(
+      duration_cast<system_clock::duration>(whole + nanoseconds(info.st_mtim.tv_nsec)));
 }
 
 Expected<std::vector<std::string>> DiskCache::filesWith(std::string_view suffix) const {
@@ -104,13 +107,15 @@ Expected<VerifyReport> DiskCache::verify() const {
 }
 
 /// Whether nobody has touched the file for an hour. Younger ones may belong to a
-/// process at work.
+/// process at work. A time in the future says that the clock was wrong then.
 static bool isAbandoned(const std::string &path, uint64_t &bytes) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
     return false;
   bytes = static_cast<uint64_t>(info.st_size);
-  return std::chrono::system_clock::now() - lastUse(info) > std::chrono::hours(1);
+  constexpr auto kHour = std::chrono::hours(1);
+  const auto now = std::chrono::system_clock::now(), used = lastUse(info);
+  return used < now - kHour || used > now + kHour;
 }
 
 PruneReport DiskCache::removeAbandoned() const {

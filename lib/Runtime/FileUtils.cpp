@@ -28,6 +28,23 @@ Status makeDirectories(const std::string &path) {
   return systemFailure("make the directory", path, errno);
 }
 
+Expected<std::string> readAt(int fd, const std::string &path, uint64_t offset, size_t size) {
+  std::string bytes(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count =
+        ::pread(fd, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return systemFailure("read", path, errno);
+    if (count == 0)
+      return fail(ErrorCode::Corrupt, "'" + path + "' was truncated while it was read");
+    done += static_cast<size_t>(count);
+  }
+  return bytes;
+}
+
 Expected<std::string> readAll(int fd, const std::string &path, size_t limit) {
   struct stat info;
   if (::fstat(fd, &info) != 0)
@@ -64,6 +81,29 @@ Status writeAll(int fd, const std::string &path, std::string_view bytes) {
   return {};
 }
 
+Status publishFile(Status written, FileDescriptor file, const std::string &temporary,
+                   const std::string &path) {
+  if (written && ::fsync(file.get()) != 0)
+    written = systemFailure("flush", temporary, errno);
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0)
+    written = systemFailure("rename to", path, errno);
+  if (!written)
+    ::unlink(temporary.c_str());
+  return written;
+}
+
+void putInteger(std::string &bytes, uint64_t value, int width) {
+  for (int i = 0; i < width; ++i)
+    bytes += static_cast<char>(value >> (8 * i));
+}
+
+uint64_t getInteger(std::string_view bytes, size_t offset, int width) {
+  uint64_t value = 0;
+  for (int i = 0; i < width; ++i)
+    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[offset + i])) << (8 * i);
+  return value;
+}
+
 Expected<std::vector<std::string>> namesIn(const std::string &directory) {
   std::vector<std::string> names;
   std::error_code problem;
@@ -91,7 +131,7 @@ static Status checkOwner(int fd, const std::string &path, bool isPack) {
   return {};
 }
 
-Expected<std::string> readCacheFile(const std::string &path, size_t limit, bool isPack) {
+Expected<FileDescriptor> openCacheFile(const std::string &path, bool isPack) {
   // Without O_NONBLOCK a named pipe in an entry's place would hang us.
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.valid()) {
@@ -101,7 +141,14 @@ Expected<std::string> readCacheFile(const std::string &path, size_t limit, bool 
   }
   if (Status owner = checkOwner(file.get(), path, isPack); !owner)
     return fail(owner.error());
-  return readAll(file.get(), path, limit);
+  return file;
+}
+
+Expected<std::string> readCacheFile(const std::string &path, size_t limit, bool isPack) {
+  Expected<FileDescriptor> file = openCacheFile(path, isPack);
+  if (!file)
+    return fail(file.error());
+  return readAll(file->get(), path, limit);
 }
 
 } // namespace attn::rt

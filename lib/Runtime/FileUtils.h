@@ -43,11 +43,26 @@ Status makeDirectories(const std::string &path);
 /// Everything from the descriptor's position; at most `limit` bytes.
 Expected<std::string> readAll(int fd, const std::string &path, size_t limit);
 
-/// All of a file of a cache that this user, or for a pack also the system's
+/// `size` bytes from `offset`; Corrupt when the file ends before.
+Expected<std::string> readAt(int fd, const std::string &path, uint64_t offset, size_t size);
+
+/// Opens a file of a cache that this user, or for a pack also the system's
 /// administrator, wrote; NotFound when there is none.
+Expected<FileDescriptor> openCacheFile(const std::string &path, bool isPack);
+
+/// All of such a file.
 Expected<std::string> readCacheFile(const std::string &path, size_t limit, bool isPack);
 
 Status writeAll(int fd, const std::string &path, std::string_view bytes);
+
+/// Flushes what was written, `written` says whether it could be, and renames it; removes the
+/// temporary when any of them fails.
+Status publishFile(Status written, FileDescriptor file, const std::string &temporary,
+                   const std::string &path);
+
+/// Little-endian integers of files.
+void putInteger(std::string &bytes, uint64_t value, int width);
+uint64_t getInteger(std::string_view bytes, size_t offset, int width);
 
 /// Names in a directory; none when it does not exist.
 Expected<std::vector<std::string>> namesIn(const std::string &directory);

@@ -122,11 +122,19 @@ Expected<LoadedArtifactPtr> KernelCache::get(std::string_view key, const Produce
   return result;
 }
 
+/// "0123... (ptx for sm_80, 4567 bytes)".
+static std::string describe(std::string_view key, const Artifact &artifact) {
+  return std::string(key) + " (" + std::string(toString(artifact.manifest.payloadKind)) + " for " +
+         artifact.manifest.chip + ", " + std::to_string(artifact.payload.size()) + " bytes)";
+}
+
 LoadedArtifactPtr KernelCache::fromDisk(std::string_view key) {
   std::optional<Artifact> artifact = store ? store->get(key) : std::nullopt;
   if (!artifact)
     return nullptr;
   metrics.counter(metric::kDiskHits).add();
+  metrics.counter(metric::kReadBytes).add(artifact->payload.size());
+  metrics.event("hit on disk: " + describe(key, *artifact));
   return std::make_shared<LoadedArtifact>(std::string(key), std::move(*artifact),
                                           LoadedArtifact::Origin::Disk);
 }
@@ -147,11 +155,16 @@ Expected<LoadedArtifactPtr> KernelCache::fill(std::string_view key, const Produc
   metrics.counter(metric::kMisses).add();
   const auto start = std::chrono::steady_clock::now();
   Expected<Artifact> artifact = produce();
-  metrics.compiled(std::chrono::steady_clock::now() - start);
-  if (!artifact)
+  const auto time = std::chrono::steady_clock::now() - start;
+  metrics.compiled(time);
+  if (!artifact) {
+    metrics.event("compile failed: " + std::string(key));
     return fail(artifact.error());
-  if (store)
-    store->put(key, *artifact);
+  }
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  metrics.event("compiled in " + std::to_string(ms) + " ms: " + describe(key, *artifact));
+  if (store && store->put(key, *artifact))
+    metrics.counter(metric::kWrittenBytes).add(artifact->payload.size());
   return std::make_shared<LoadedArtifact>(std::string(key), std::move(*artifact),
                                           LoadedArtifact::Origin::Compiled);
 }

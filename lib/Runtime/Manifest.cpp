@@ -11,16 +11,18 @@ namespace attn::rt {
 
 using Json = nlohmann::json;
 
-std::string_view toString(PayloadKind kind) { return kind == PayloadKind::Ptx ? "ptx" : "cubin"; }
+static constexpr std::string_view kPayloadNames[] = {"ptx", "cubin", "host"};
+
+std::string_view toString(PayloadKind kind) { return kPayloadNames[static_cast<size_t>(kind)]; }
 
 static constexpr std::string_view kKindNames[] = {"memref", "f32", "f64", "i64", "index", "i32"};
 
 std::string_view toString(ArgumentKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
-static std::optional<PayloadKind> parsePayloadKind(std::string_view name) {
-  for (PayloadKind kind : {PayloadKind::Ptx, PayloadKind::Cubin})
-    if (toString(kind) == name)
-      return kind;
+std::optional<PayloadKind> parsePayloadKind(std::string_view name) {
+  for (size_t i = 0; i < std::size(kPayloadNames); ++i)
+    if (kPayloadNames[i] == name)
+      return static_cast<PayloadKind>(i);
   return std::nullopt;
 }
 

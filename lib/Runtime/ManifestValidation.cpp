@@ -118,8 +118,10 @@ Status validate(const Manifest &manifest) {
       if (Status status = checkSize(manifest, size, "workspace"); !status)
         return status;
   }
-  if (manifest.kernels.empty())
-    return fail(ErrorCode::Internal, "manifest: there is no kernel");
+  if (manifest.kernels.empty() != (manifest.payloadKind == PayloadKind::Host))
+    return fail(ErrorCode::Internal, manifest.kernels.empty()
+                                         ? "manifest: there is no kernel"
+                                         : "manifest: code of the CPU is launched by no kernel");
   size_t numTensorMaps = 0;
   for (const KernelEntry &kernel : manifest.kernels) {
     if (Status status = checkKernel(manifest, kernel); !status)

@@ -1,4 +1,4 @@
-//===- HostJit.cpp - Compiles and runs kernels on the host ----------------===//
+//===- HostJit.cpp - Loads and runs kernels on the host -------------------===//
 //
 // Part of attn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,24 +7,13 @@
 
 #include "attn/Target/HostJit.h"
 
+#include "HostImage.h"
 #include "attn/Conversion/AttnToCPU/AttnToCPU.h"
-#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 #include "attn/Runtime/Fork.h"
 
-#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/FormatVariadic.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/ThreadPool.h>
-#include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Host.h>
-#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
-#include <mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h>
-#include <mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h>
-#include <mlir/Target/LLVMIR/Export.h>
 
 #include <atomic>
 #include <cstring>
@@ -36,13 +25,6 @@ static llvm::Error makeError(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-unsigned attn::hostVectorWidth() {
-  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  if (features.lookup("avx512f"))
-    return 16;
-  return features.lookup("avx2") ? 8 : 4;
-}
-
 namespace {
 using PackedFunction = void (*)(void **);
 
@@ -51,21 +33,12 @@ struct Entry {
   PackedFunction run;
   PackedFunction countTiles;
 };
-
-/// What a kernel takes at one position, apart from the MLIR context that said so.
-struct Parameter {
-  /// The type as it is written, for messages.
-  std::string type;
-  enum Kind { Tensor, Float, Integer } kind = Integer;
-  /// Of a tensor; dynamic ones may be anything.
-  SmallVector<int64_t> sizes, strides;
-};
 } // namespace
 
 struct HostKernel::State {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   SmallVector<Entry> entries;
-  SmallVector<Parameter> parameters;
+  std::vector<HostParameter> parameters;
   /// Made by the first run that wants more than one thread, replaced by one that wants more.
   rt::PerProcess<llvm::DefaultThreadPool> pool;
 
@@ -77,60 +50,8 @@ HostKernel::HostKernel() : state(std::make_unique<State>()) {}
 HostKernel::~HostKernel() = default;
 
 //===----------------------------------------------------------------------===//
-// Compilation
+// Loading
 //===----------------------------------------------------------------------===//
-
-/// The O3 pipeline less what tile loops do not gain from: they are vectors of the right width
-/// already, and unrolling them doubles the time to compile for the same speed.
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.LoopInterleaving = false;
-  tuning.LoopUnrolling = false;
-  tuning.SLPVectorization = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
-}
-
-static llvm::Error compile(ModuleOp module, std::unique_ptr<llvm::orc::LLJIT> &jit) {
-  static const bool initialized = [] {
-    return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
-  }();
-  if (!initialized)
-    return makeError("LLVM was built without a code generator for this machine");
-
-  auto context = std::make_unique<llvm::LLVMContext>();
-  registerBuiltinDialectTranslation(*module.getContext());
-  registerLLVMDialectTranslation(*module.getContext());
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, *context);
-  if (!llvmModule)
-    return makeError("the module cannot be translated to LLVM IR; run attn-cpu-to-llvm first");
-
-  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
-  if (!builder)
-    return builder.takeError();
-  auto machine = builder->createTargetMachine();
-  if (!machine)
-    return machine.takeError();
-  llvmModule->setDataLayout((*machine)->createDataLayout());
-  llvmModule->setTargetTriple((*machine)->getTargetTriple());
-  optimize(*llvmModule, **machine);
-
-  auto created = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*builder)).create();
-  if (!created)
-    return created.takeError();
-  jit = std::move(*created);
-  return jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(llvmModule), std::move(context)));
-}
 
 static llvm::Expected<PackedFunction> lookup(llvm::orc::LLJIT &jit, const std::string &name) {
   auto address = jit.lookup(name + kPackedSuffix.str());
@@ -139,52 +60,23 @@ static llvm::Expected<PackedFunction> lookup(llvm::orc::LLJIT &jit, const std::s
   return address->toPtr<PackedFunction>();
 }
 
-static llvm::Expected<Parameter> describe(Type type) {
-  Parameter parameter;
-  llvm::raw_string_ostream(parameter.type) << type;
-  auto memref = dyn_cast<MemRefType>(type);
-  if (!memref) {
-    parameter.kind = type.isF32() ? Parameter::Float : Parameter::Integer;
-    return parameter;
-  }
-  parameter.kind = Parameter::Tensor;
-  parameter.sizes.assign(memref.getShape().begin(), memref.getShape().end());
-  int64_t offset;
-  if (failed(memref.getStridesAndOffset(parameter.strides, offset)) ||
-      (offset != 0 && !ShapedType::isDynamic(offset)))
-    return makeError("expected arguments to be strided memrefs at offset 0, got " + parameter.type);
-  return parameter;
-}
-
-llvm::Expected<std::unique_ptr<HostKernel>> HostKernel::create(ModuleOp llvmModule) {
-  std::unique_ptr<HostKernel> kernel(new HostKernel());
-  SmallVector<std::string> names;
-  ArrayAttr types;
-  for (auto func : llvmModule.getOps<LLVM::LLVMFuncOp>()) {
-    if (!func->hasAttr(kKernelAttr))
-      continue;
-    auto own = func->getAttrOfType<ArrayAttr>(kArgumentTypesAttr);
-    if (!own || (types && own != types))
-      return makeError("kernel '" + func.getSymName() +
-                       "' does not say its argument types, or has others than the kernel before "
-                       "it; expected kernels that convert-attn-to-cpu made of one function");
-    types = own;
-    names.push_back(func.getSymName().str());
-  }
-  if (names.empty())
-    return makeError("the module has no kernel: expected an llvm.func with the attribute '" +
-                     kKernelAttr +
-                     "'; run attn-outline-kernels, convert-attn-to-cpu and "
-                     "attn-cpu-to-llvm first");
-  for (Type type : types.getAsValueRange<TypeAttr>()) {
-    auto parameter = describe(type);
-    if (!parameter)
-      return parameter.takeError();
-    kernel->state->parameters.push_back(std::move(*parameter));
-  }
-  if (llvm::Error error = compile(llvmModule, kernel->state->jit))
+llvm::Expected<std::unique_ptr<HostKernel>> HostKernel::load(llvm::StringRef bytes) {
+  auto image = HostImage::fromBytes(bytes);
+  if (!image)
+    return image.takeError();
+  auto builder = makeHostMachineBuilder();
+  if (!builder)
+    return builder.takeError();
+  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*builder)).create();
+  if (!jit)
+    return jit.takeError();
+  if (llvm::Error error =
+          (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(image->object, "kernels")))
     return error;
-  for (const std::string &name : names) {
+  std::unique_ptr<HostKernel> kernel(new HostKernel());
+  kernel->state->jit = std::move(*jit);
+  kernel->state->parameters = std::move(image->parameters);
+  for (const std::string &name : image->kernels) {
     auto run = lookup(*kernel->state->jit, name);
     if (!run)
       return run.takeError();
@@ -200,7 +92,7 @@ llvm::Expected<std::unique_ptr<HostKernel>> HostKernel::create(ModuleOp llvmModu
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static llvm::Error checkArgument(unsigned position, const Parameter &parameter,
+static llvm::Error checkArgument(unsigned position, const HostParameter &parameter,
                                  const HostArg &arg) {
   // An argument that fits makes no text.
   auto misfit = [&](const Twine &got) {
@@ -208,9 +100,9 @@ static llvm::Error checkArgument(unsigned position, const Parameter &parameter,
         llvm::formatv("argument {0}: expected {1}, got {2}", position, parameter.type, got.str()));
   };
   auto *tensor = std::get_if<HostTensor>(&arg);
-  if (parameter.kind != Parameter::Tensor) {
-    bool fits = parameter.kind == Parameter::Float ? std::holds_alternative<float>(arg)
-                                                   : std::holds_alternative<int64_t>(arg);
+  if (parameter.kind != HostParameter::Tensor) {
+    bool fits = parameter.kind == HostParameter::Float ? std::holds_alternative<float>(arg)
+                                                       : std::holds_alternative<int64_t>(arg);
     return fits ? llvm::Error::success() : misfit(tensor ? "a tensor" : "another scalar");
   }
   if (!tensor)

@@ -39,19 +39,47 @@ std::optional<int> attn::parseOrExit(const CommandSyntax &syntax, Words argument
   return std::nullopt;
 }
 
-ToolCache::ToolCache(const std::string &directory) {
-  auto warn = [](const std::string &text) { llvm::errs() << "attnc: warning: " << text << "\n"; };
+ToolCache::ToolCache(const std::string &directory, std::vector<rt::Bundle::Ptr> bundles) {
+  rt::DiskCacheOptions options;
+  options.bundles = std::move(bundles);
+  options.warn = [](const std::string &text) {
+    llvm::errs() << "attnc: warning: " << text << "\n";
+  };
   rt::Expected<std::string> place = rt::defaultCacheDir(directory);
-  std::unique_ptr<rt::DiskCache> disk;
-  if (place) {
-    rt::DiskCacheOptions options;
+  if (place)
     options.directory = *place;
-    options.warn = warn;
-    disk = std::make_unique<rt::DiskCache>(std::move(options));
-  } else {
-    warn("no cache on disk: " + place.error().message);
+  else
+    options.warn("no cache on disk: " + place.error().message);
+  kernels = std::make_unique<rt::KernelCache>(std::make_unique<rt::DiskCache>(std::move(options)),
+                                              metrics);
+}
+
+std::vector<Flag> attn::cacheFlags(CacheFlags &flags) {
+  return {
+      textFlag("cache-dir", "DIR",
+               "kernel cache (default: $ATTN_CACHE_DIR, $XDG_CACHE_HOME/attn, ~/.cache/attn)",
+               flags.cacheDir),
+      textFlag("bundle", "FILE", "kernels that attnc prewarm --bundle wrote, beside the cache",
+               flags.bundle),
+      switchFlag("no-compile", "fail when the kernel is in neither", flags.noCompile),
+      switchFlag("log", "a line on stderr for each compile, hit on disk and fallback", flags.log)};
+}
+
+rt::Expected<std::unique_ptr<ToolCache>> attn::openCache(const CacheFlags &flags) {
+  std::vector<rt::Bundle::Ptr> bundles;
+  if (!flags.bundle.empty()) {
+    rt::Expected<rt::Bundle::Ptr> bundle = rt::Bundle::open(flags.bundle);
+    if (!bundle)
+      return rt::fail(rt::ErrorCode::BadInput, "--bundle: " + bundle.error().message);
+    bundles.push_back(std::move(*bundle));
   }
-  kernels = std::make_unique<rt::KernelCache>(std::move(disk), metrics);
+  auto cache = std::make_unique<ToolCache>(flags.cacheDir, std::move(bundles));
+  if (flags.log)
+    cache->metrics.setLog([](const std::string &line) {
+      // In one piece, since threads write too.
+      llvm::errs() << "attnc: log: " + line + "\n";
+    });
+  return cache;
 }
 
 rt::Expected<NamedProblem> attn::readProblem(Words words, ShapeWords shapeWords) {
@@ -120,6 +148,7 @@ commands:
   trace     write the timeline of one emulated CTA
   explain   show the chosen schedule, why others were not, and the roofline bound
   tune      search for a schedule that is faster on this device
+  prewarm   compile the kernels of models before they are asked for
   cache     list, check and clean the kernel cache
 
 `attnc COMMAND --help` shows a command's flags. Exit code 0 is success, 1 bad input, 2 a fault
@@ -136,7 +165,8 @@ static int runCommandOf(Words arguments) {
   };
   constexpr Command commands[] = {{"compile", compileCommand}, {"run", runCommand},
                                   {"trace", traceCommand},     {"explain", explainCommand},
-                                  {"tune", tuneCommand},       {"cache", cacheCommand}};
+                                  {"tune", tuneCommand},       {"prewarm", prewarmCommand},
+                                  {"cache", cacheCommand}};
   if (arguments.empty()) {
     llvm::errs() << kHelp;
     return 1;

@@ -15,7 +15,7 @@ using llvm::json::Object;
 
 namespace {
 
-struct CacheFlags {
+struct CacheCommandFlags {
   std::string cacheDir;
   uint64_t maxBytes = rt::DiskCacheOptions().maxBytes;
   bool json = false;
@@ -30,7 +30,7 @@ struct CacheAnswer {
 
 } // namespace
 
-static CommandSyntax makeSyntax(CacheFlags &flags) {
+static CommandSyntax makeSyntax(CacheCommandFlags &flags) {
   return {"attnc cache ls|stat|verify|prune|clear [flags]",
           "Looks after the kernel cache on disk. `ls` lists entries, last used first; `verify` "
           "reads them all;\n`prune` removes bad entries, then the least recently used ones above "
@@ -118,7 +118,7 @@ static rt::Expected<CacheAnswer> removed(const rt::Expected<rt::PruneReport> &re
 }
 
 static rt::Expected<CacheAnswer> runAction(const std::string &action, rt::DiskCache &cache,
-                                           const CacheFlags &flags) {
+                                           const CacheCommandFlags &flags) {
   if (action == "ls")
     return list(cache);
   if (action == "stat")
@@ -136,7 +136,7 @@ static rt::Expected<CacheAnswer> runAction(const std::string &action, rt::DiskCa
 }
 
 int attn::cacheCommand(Words arguments) {
-  CacheFlags flags;
+  CacheCommandFlags flags;
   CommandSyntax syntax = makeSyntax(flags);
   ParsedWords parsed;
   if (std::optional<int> code = parseOrExit(syntax, arguments, parsed))

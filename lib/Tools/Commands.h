@@ -24,6 +24,7 @@ int runCommand(Words arguments);
 int traceCommand(Words arguments);
 int explainCommand(Words arguments);
 int tuneCommand(Words arguments);
+int prewarmCommand(Words arguments);
 int cacheCommand(Words arguments);
 
 /// Prints "attnc: error: ..." and returns the exit code.
@@ -38,13 +39,23 @@ void printJson(const llvm::json::Value &value);
 /// Parses a command line; an exit code when that is all there is to do.
 std::optional<int> parseOrExit(const CommandSyntax &syntax, Words arguments, ParsedWords &parsed);
 
-/// The kernel cache of this process over the one on disk; memory alone when there is no
-/// place for that, with one warning.
+/// The kernel cache of this process over the one on disk and bundles; without the disk when there
+/// is no place for it, with one warning.
 struct ToolCache {
-  explicit ToolCache(const std::string &directory);
+  explicit ToolCache(const std::string &directory, std::vector<rt::Bundle::Ptr> bundles = {});
   rt::Metrics metrics;
   std::unique_ptr<rt::KernelCache> kernels;
 };
+
+/// Flags of commands that take kernels from a cache.
+struct CacheFlags {
+  std::string cacheDir, bundle;
+  bool noCompile = false, log = false;
+};
+std::vector<Flag> cacheFlags(CacheFlags &flags);
+
+/// What they ask for; BadInput when the bundle cannot be used.
+rt::Expected<std::unique_ptr<ToolCache>> openCache(const CacheFlags &flags);
 
 /// What words name: a spec, or one .mlir file.
 struct NamedProblem {

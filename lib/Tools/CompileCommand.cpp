@@ -14,7 +14,8 @@ using namespace attn;
 namespace {
 
 struct CompileFlags {
-  std::string target = "cpu", output, ptxas, cacheDir;
+  std::string target = "cpu", output, ptxas;
+  CacheFlags cache;
   size_t emit = 0;
   bool artifact = false, timings = false;
   ScheduleFlags schedules;
@@ -27,28 +28,28 @@ static const std::vector<std::string> kEmitNames = {"problem", "tiles", "schedul
                                                     "llvm",    "ptx",   "cubin"};
 
 static CommandSyntax makeSyntax(CompileFlags &flags) {
-  return {"attnc compile SPEC...|FILE.mlir [flags]",
-          "Compiles a problem and writes what --emit names. SPEC is key=value words or a .json "
-          "file;\nFILE.mlir holds one function with one attn.forward.",
-          {textFlag("target", "NAME", "cpu, sm_80, ... (default: cpu)", flags.target),
-           choiceFlag("emit", "what to write (default: problem)", kEmitNames, flags.emit),
-           textFlag("output", "FILE", "or -o FILE; - is stdout, the default", flags.output),
-           switchFlag("artifact",
-                      "with ptx or cubin: write the file that the runtime loads, with the manifest",
-                      flags.artifact),
-           switchFlag("timings",
-                      "with ptx or cubin: time five compiles, and cache hits from disk and from "
-                      "memory, in this process, as JSON on stdout",
-                      flags.timings),
-           textFlag("ptxas", "PATH", "assembler for cubin (default: from PATH or CUDA's folders)",
-                    flags.ptxas),
-           flags.schedules.fileFlag(), flags.schedules.deviceFlag(),
-           textFlag("cache-dir", "DIR",
-                    "kernel cache (default: $ATTN_CACHE_DIR, $XDG_CACHE_HOME/attn, ~/.cache/attn)",
-                    flags.cacheDir)},
-          "keys of SPEC:\n" + specHelp(),
-          "attnc compile dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 mask=causal --target sm_80 "
-          "--emit ptx -o kernel.ptx"};
+  CommandSyntax syntax{
+      "attnc compile SPEC...|FILE.mlir [flags]",
+      "Compiles a problem and writes what --emit names. SPEC is key=value words or a .json "
+      "file;\nFILE.mlir holds one function with one attn.forward.",
+      {textFlag("target", "NAME", "cpu, sm_80, ... (default: cpu)", flags.target),
+       choiceFlag("emit", "what to write (default: problem)", kEmitNames, flags.emit),
+       textFlag("output", "FILE", "or -o FILE; - is stdout, the default", flags.output),
+       switchFlag("artifact",
+                  "with ptx or cubin: write the file that the runtime loads, with the manifest",
+                  flags.artifact),
+       switchFlag("timings",
+                  "with ptx or cubin: time five compiles, and cache hits from disk and from "
+                  "memory, in this process, as JSON on stdout",
+                  flags.timings),
+       textFlag("ptxas", "PATH", "assembler for cubin (default: from PATH or CUDA's folders)",
+                flags.ptxas),
+       flags.schedules.fileFlag(), flags.schedules.deviceFlag()},
+      "keys of SPEC:\n" + specHelp(),
+      "attnc compile dtype=bf16 head_dim=128 heads_q=32 heads_kv=8 mask=causal --target sm_80 "
+      "--emit ptx -o kernel.ptx"};
+  llvm::append_range(syntax.flags, cacheFlags(flags.cache));
+  return syntax;
 }
 
 static rt::PayloadKind payloadKind(const CompileFlags &flags) {
@@ -78,11 +79,11 @@ static rt::Expected<std::string> measure(const Compiler &compiler, const Problem
       return rt::fail(time.error());
     compiles.push_back(*time);
   }
-  ToolCache writer(flags.cacheDir);
+  ToolCache writer(flags.cache.cacheDir);
   if (auto stored = compiler.compile(problem, kind, *writer.kernels); !stored)
     return rt::fail(stored.error());
   for (int i = 0; i < kRounds; ++i) {
-    ToolCache reader(flags.cacheDir);
+    ToolCache reader(flags.cache.cacheDir);
     for (llvm::json::Array *times : {&hits, &memoryHits}) {
       rt::Expected<double> hit =
           timed([&] { return compiler.compile(problem, kind, *reader.kernels); });
@@ -100,9 +101,11 @@ static rt::Expected<std::string> measure(const Compiler &compiler, const Problem
 
 static rt::Expected<std::string> compileKernel(const Compiler &compiler, const Problem &problem,
                                                const CompileFlags &flags) {
-  ToolCache cache(flags.cacheDir);
+  rt::Expected<std::unique_ptr<ToolCache>> cache = openCache(flags.cache);
+  if (!cache)
+    return rt::fail(cache.error());
   rt::Expected<rt::LoadedArtifactPtr> artifact =
-      compiler.compile(problem, payloadKind(flags), *cache.kernels);
+      compiler.compile(problem, payloadKind(flags), *(*cache)->kernels);
   if (!artifact)
     return rt::fail(artifact.error());
   if (!flags.artifact)
@@ -122,8 +125,11 @@ int attn::compileCommand(Words arguments) {
   rt::Expected<FileSchedules> schedules = flags.schedules.read();
   if (!schedules)
     return reportError(schedules.error());
-  rt::Expected<Compiler> compiler = Compiler::create(
-      {flags.target, /*vectorWidth=*/0, flags.ptxas, printRemark, nullptr, *schedules});
+  rt::Expected<Compiler> compiler = Compiler::create({.target = flags.target,
+                                                      .ptxas = flags.ptxas,
+                                                      .forbidCompiling = flags.cache.noCompile,
+                                                      .remark = printRemark,
+                                                      .schedules = *schedules});
   if (!compiler)
     return reportError(compiler.error());
   bool isKernel = flags.emit >= static_cast<size_t>(Emit::PTX);

@@ -36,7 +36,7 @@ static rt::Expected<ExplanationText> explain(const NamedProblem &named, const Ex
   if (!schedules)
     return rt::fail(schedules.error());
   rt::Expected<Compiler> compiler =
-      Compiler::create({flags.target, 0, "", printRemark, nullptr, *schedules});
+      Compiler::create({.target = flags.target, .remark = printRemark, .schedules = *schedules});
   if (!compiler)
     return rt::fail(compiler.error());
   std::optional<ProblemShape> shape;

@@ -20,7 +20,8 @@ struct RunFlags {
   size_t inputs = 0, layout = 0, payload = 0;
   uint64_t seed = 0, repeat = 5, threads = 0;
   bool check = false, json = false;
-  std::string device = "cpu", target, ptxas, cacheDir, batch, async;
+  std::string device = "cpu", target, ptxas, batch, async, record;
+  CacheFlags cache;
   uint64_t interleave = 0, maxSteps = 0;
   std::string q, k, v, expect, l3;
   ScheduleFlags schedules;
@@ -79,9 +80,11 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
           flags.batch),
       textFlag("ptxas", "PATH", "assembler for cubin", flags.ptxas),
       flags.schedules.fileFlag(),
-      textFlag("cache-dir", "DIR", "kernel cache", flags.cacheDir),
+      textFlag("record", "FILE.jsonl", "append what is run to a file that attnc prewarm takes",
+               flags.record),
       switchFlag("json", "print JSON", flags.json)};
-  syntax.flags.insert(syntax.flags.end(), more.begin(), more.end());
+  llvm::append_range(syntax.flags, more);
+  llvm::append_range(syntax.flags, cacheFlags(flags.cache));
   return syntax;
 }
 
@@ -126,7 +129,7 @@ static rt::Expected<emu::LaunchOptions> parseEmulation(const RunFlags &flags) {
 }
 
 static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &flags,
-                                                               rt::KernelCache &cache) {
+                                                               ToolCache &cache) {
   rt::Expected<RunDevice> device = RunDevice::parse(flags.device);
   if (!device)
     return rt::fail(device.error());
@@ -148,20 +151,29 @@ static rt::Expected<std::unique_ptr<ProblemRunner>> makeRunner(const RunFlags &f
     return refuse("--payload cubin");
   if (!device->isCuda && !flags.ptxas.empty())
     return refuse("--ptxas");
+  if (isEmulated && !flags.cache.bundle.empty())
+    return refuse("--bundle");
+  if (isEmulated && flags.cache.noCompile)
+    return refuse("--no-compile");
   rt::Expected<emu::LaunchOptions> emulation = parseEmulation(flags);
   if (!emulation)
     return rt::fail(emulation.error());
   RunOptions options;
   options.emulation = *emulation;
   options.device = *device;
+  options.record = flags.record;
   options.threads = static_cast<unsigned>(flags.threads);
   options.payload = static_cast<rt::PayloadKind>(flags.payload);
   rt::Expected<FileSchedules> schedules = flags.schedules.read();
   if (!schedules)
     return rt::fail(schedules.error());
-  options.compile = {flags.target, /*vectorWidth=*/0, flags.ptxas,
-                     printRemark,  nullptr,           *schedules};
-  return ProblemRunner::create(std::move(options), cache);
+  options.compile = {.target = flags.target,
+                     .ptxas = flags.ptxas,
+                     .forbidCompiling = flags.cache.noCompile,
+                     .remark = printRemark,
+                     .metrics = &cache.metrics,
+                     .schedules = *schedules};
+  return ProblemRunner::create(std::move(options), *cache.kernels);
 }
 
 //===----------------------------------------------------------------------===//
@@ -251,8 +263,10 @@ int attn::runCommand(Words arguments) {
       return reportError(made.error());
     request = std::move(*made);
   }
-  ToolCache cache(flags.cacheDir);
-  auto runner = makeRunner(flags, *cache.kernels);
+  rt::Expected<std::unique_ptr<ToolCache>> cache = openCache(flags.cache);
+  if (!cache)
+    return reportError(cache.error());
+  auto runner = makeRunner(flags, **cache);
   if (!runner)
     return reportError(runner.error());
   if (!request)

@@ -100,8 +100,16 @@ rt::Expected<std::unique_ptr<ProblemRunner>> ProblemRunner::create(RunOptions op
     return rt::fail(rt::ErrorCode::BadInput, "--target " + options.compile.target +
                                                  " does not run on --device " +
                                                  options.device.text());
+  std::shared_ptr<rt::SpecRecorder> recorder;
+  if (!options.record.empty()) {
+    auto opened = rt::SpecRecorder::open(options.record);
+    if (!opened)
+      return rt::fail(rt::ErrorCode::BadInput, "--record: " + opened.error().message);
+    recorder = std::move(*opened);
+  }
   std::unique_ptr<ProblemRunner> runner(
       new ProblemRunner(std::move(options), cache, std::move(*compiler)));
+  runner->recorder = std::move(recorder);
   runner->context = std::move(context);
   return runner;
 }
@@ -111,7 +119,7 @@ rt::Expected<const HostProgram *> ProblemRunner::hostProgram(const KernelSpec &s
   compileMs = 0;
   if (!slot) {
     auto begin = Clock::now();
-    auto program = compiler.compileHost(spec);
+    auto program = compiler.compileHost(spec, cache);
     if (!program)
       return rt::fail(program.error());
     slot = std::move(*program);
@@ -153,6 +161,9 @@ rt::Expected<RunReport> ProblemRunner::run(const RunRequest &request) {
   if (!request.l3File.empty() && options.device.emulated.empty())
     return rt::fail(rt::ErrorCode::BadInput,
                     "--l3: has no meaning for --device " + options.device.text());
+  if (recorder)
+    if (rt::Status status = recorder->record(toText(spec), compiler.target().name); !status)
+      return rt::fail(status.error());
   rt::Expected<ProblemTensors> tensors = ProblemTensors::create(request);
   if (!tensors)
     return rt::fail(tensors.error());

@@ -12,6 +12,7 @@ import sys
 
 from . import _core, errors
 from ._attention import attention
+from ._cache import add_bundle, metrics, record
 from ._config import configure
 from .errors import *  # noqa: F403
 from .spec import Explanation, Kernel, Spec, compile, explain
@@ -24,12 +25,15 @@ __all__ = [
     "Explanation",
     "Kernel",
     "Spec",
+    "add_bundle",
     "attention",
     "build_id",
     "compile",
     "configure",
     "errors",
     "explain",
+    "metrics",
+    "record",
     *errors.__all__,
 ]
 

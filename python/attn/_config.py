@@ -22,7 +22,7 @@ def configure(
       mode: what happens when a kernel is neither in memory nor in the cache. "synchronous" (the
         default) compiles it while the caller waits; "background" compiles it on a thread while a
         slower path answers, where one is ready (on the CPU: always); "forbid" raises
-        CacheMissError, which says how to compile it beforehand.
+        CacheMissError, which says how to compile it beforehand, with `attnc prewarm`.
       threads: threads of the CPU target; 0 (the default) is one for each processor.
 
     Returns: the settings before, as a dictionary that configure(**settings) takes.

@@ -92,8 +92,8 @@ def compile(spec: Spec | str = "", *, target: str = "cpu", **keys: Any) -> Kerne
 
     Args:
       spec: a Spec, or its text; keywords are added to it.
-      target: "cpu", or a GPU target such as "sm_80" or "sm_90a", for which no GPU is needed. GPU
-        kernels go to the cache that other processes share, CPU kernels stay in this process.
+      target: "cpu", or a GPU target such as "sm_80" or "sm_90a", for which no GPU is needed. The
+        kernel goes to the cache that other processes share.
 
     Returns: a Kernel.
 

@@ -182,6 +182,19 @@ static nb::object explain(const std::string &spec, const std::string &target) {
   return nb::make_tuple(forPeople, forPrograms);
 }
 
+/// Files of kernels, and of what was asked for.
+static void addBundle(const std::string &path) {
+  AttnJit *kernels = jit();
+  check(unlocked([&] { return attnJitAddBundle(kernels, path.c_str()); }));
+}
+static void record(const std::string &path) { check(attnJitRecord(jit(), path.c_str())); }
+
+static std::string metrics(int format) {
+  char *text = nullptr;
+  check(attnJitMetrics(jit(), static_cast<AttnMetricsFormat>(format), &text));
+  return take(text);
+}
+
 static void wait() {
   AttnJit *kernels = jit();
   nb::gil_scoped_release release;
@@ -199,6 +212,9 @@ NB_MODULE(_core, m) {
   m.def("set_mode", [](int mode) { attnJitSetMode(jit(), static_cast<AttnJitMode>(mode)); });
   m.def("mode", [] { return static_cast<int>(attnJitGetMode(jit())); });
   m.def("wait", &wait);
+  m.def("add_bundle", &addBundle);
+  m.def("record", &record);
+  m.def("metrics", &metrics);
 
   m.attr("TORCH") = static_cast<int>(Protocol::Torch);
   m.attr("DLPACK") = static_cast<int>(Protocol::DLPack);

@@ -55,6 +55,8 @@ struct CompileOptions {
   unsigned vectorWidth = 0;
   /// Path of ptxas; empty looks in PATH and the usual CUDA directories.
   std::string ptxas = {};
+  /// What is in no cache is an error of code NotFound.
+  bool forbidCompiling = false;
   /// Told about remarks and warnings, such as a problem that no fast path takes.
   std::function<void(const std::string &)> remark = {};
   /// Counts problems that took the generic path, and contexts; outlives the compiler.
@@ -81,9 +83,17 @@ public:
 
   /// A hash of all that the key of a spec depends on: this build of the compiler, its options and
   /// the fields of the spec.
-  rt::Alias alias(const KernelSpec &spec) const;
+  rt::Alias alias(const KernelSpec &spec) const { return alias(spec, codeKind()); }
 
-  /// PTX or a cubin with its manifest; for GPU targets.
+  /// What the target's kernels are kept as: PTX, or code of the host.
+  rt::PayloadKind codeKind() const {
+    return info->isGpu ? rt::PayloadKind::Ptx : rt::PayloadKind::Host;
+  }
+
+  /// The same of the kernel in another form. That of a cubin does not say which ptxas made it.
+  rt::Alias alias(const KernelSpec &spec, rt::PayloadKind kind) const;
+
+  /// PTX or a cubin of a GPU target, or code of the host for the CPU, with its manifest.
   rt::Expected<rt::Artifact> compile(const Problem &problem, rt::PayloadKind kind) const;
 
   /// The same through a cache. A problem that was asked for before, in the same words,
@@ -91,15 +101,23 @@ public:
   rt::Expected<rt::LoadedArtifactPtr> compile(const Problem &problem, rt::PayloadKind kind,
                                               rt::KernelCache &cache) const;
 
-  /// What compile would take from the cache for PTX of this spec without making an MLIR context;
-  /// null when the cache has no such kernel. Never compiles.
-  rt::LoadedArtifactPtr find(const KernelSpec &spec, rt::KernelCache &cache) const;
+  /// What the cache has of this spec, in the target's own form; null when it has no such kernel.
+  /// Makes no MLIR context and never compiles.
+  rt::LoadedArtifactPtr find(const KernelSpec &spec, rt::KernelCache &cache) const {
+    return find(spec, codeKind(), cache);
+  }
+  rt::LoadedArtifactPtr find(const KernelSpec &spec, rt::PayloadKind kind,
+                             rt::KernelCache &cache) const;
 
   /// What a call of the problem passes: arguments, and sizes that must agree. Compiles nothing.
   rt::Expected<rt::Manifest> signature(const Problem &problem) const;
 
   /// Machine code in this process; for the CPU target.
   rt::Expected<std::unique_ptr<HostProgram>> compileHost(const Problem &problem) const;
+
+  /// The same through a cache, as compile does it.
+  rt::Expected<std::unique_ptr<HostProgram>> compileHost(const Problem &problem,
+                                                         rt::KernelCache &cache) const;
 
   /// The kernels of a GPU target for the emulator, in this process.
   rt::Expected<std::unique_ptr<EmulatedProgram>> compileEmulated(const Problem &problem) const;
@@ -124,8 +142,10 @@ private:
   Compiler(CompileOptions options, const TargetInfo &target)
       : options(std::move(options)), info(&target) {}
 
-  rt::Expected<rt::LoadedArtifactPtr> compilePtx(const Problem &problem,
-                                                 rt::KernelCache &cache) const;
+  rt::Status checkKind(rt::PayloadKind kind) const;
+  /// In the form of codeKind().
+  rt::Expected<rt::LoadedArtifactPtr> compileCode(const Problem &problem,
+                                                  rt::KernelCache &cache) const;
 
   CompileOptions options;
   const TargetInfo *info;
@@ -133,6 +153,9 @@ private:
 
 /// The name of the processor of this machine, as schedule files call a device.
 std::string hostDeviceName();
+
+/// Says that a kernel would have to be compiled where that is forbidden, and the way out.
+rt::Error notCompiled(const KernelSpec &spec, llvm::StringRef target);
 
 /// Identifies this compiler by its sources and its LLVM version.
 std::string compilerBuildId();

@@ -19,19 +19,16 @@ namespace attn {
 /// Usable from any thread, by several at a time.
 class HostProgram {
 public:
-  /// `context` is what the kernel's types live in.
-  HostProgram(rt::Manifest manifest, std::unique_ptr<HostKernel> kernel,
-              std::shared_ptr<void> context)
-      : context(std::move(context)), spec(std::move(manifest)), kernel(std::move(kernel)) {}
+  HostProgram(rt::Manifest manifest, std::unique_ptr<HostKernel> kernel)
+      : spec(std::move(manifest)), kernel(std::move(kernel)) {}
 
-  /// Arguments, sizes that must agree, and workspaces; kernels and chip are empty.
+  /// Arguments, sizes that must agree, and workspaces; there are no kernels.
   const rt::Manifest &manifest() const { return spec; }
 
   /// Checks the arguments and runs on `threads` threads (0: one for each processor).
   rt::Status run(std::span<const rt::Argument> arguments, unsigned threads = 0) const;
 
 private:
-  std::shared_ptr<void> context;
   rt::Manifest spec;
   std::unique_ptr<HostKernel> kernel;
 };

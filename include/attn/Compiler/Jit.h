@@ -23,7 +23,7 @@ enum class JitMode {
 
 struct JitOptions {
   JitMode mode = JitMode::Synchronous;
-  /// Of kernels for GPU targets, kept as PTX; nothing keeps them in memory alone.
+  /// Where kernels are kept between processes; nothing keeps them in memory alone.
   std::optional<rt::DiskCacheOptions> disk = std::nullopt;
   /// What Compiler is told; `target` is chosen for each device, and `metrics` are the Jit's own.
   CompileOptions compile = {};
@@ -59,11 +59,19 @@ public:
   /// The kernel if `get` has returned it before; takes no lock.
   const JitKernel *find(const KernelSpec &spec, Device device) const;
 
-  /// Compiles a spec for a GPU target into the cache, whatever the mode.
+  /// Compiles a spec for a target into the cache, whatever the mode.
   rt::Expected<rt::LoadedArtifactPtr> compile(const KernelSpec &spec, const std::string &target);
 
   /// The target whose kernels a device gets: "cpu", or that of its generation.
   rt::Expected<std::string> targetOf(Device device);
+
+  /// Reads kernels from a file that `attnc prewarm --bundle` wrote, after the cache directory.
+  /// BadInput says what is wrong with it.
+  rt::Status addBundle(const std::string &path);
+
+  /// From now on appends what is asked for to a file that `attnc prewarm` takes. Unavailable when
+  /// it cannot be written.
+  rt::Status record(const std::string &path);
 
   /// Waits for the compiles that are in the background now.
   void wait();

@@ -28,6 +28,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,10 +43,15 @@ namespace attn::rt {
 /// Stale.
 inline constexpr uint32_t kArtifactSchema = 2;
 
-enum class PayloadKind : uint8_t { Ptx, Cubin };
+enum class PayloadKind : uint8_t {
+  Ptx,
+  Cubin,
+  Host, ///< Code of the CPU target; the manifest has no kernels, they are in the payload.
+};
 
-/// "ptx" or "cubin".
+/// "ptx", "cubin" or "host", and back.
 std::string_view toString(PayloadKind kind);
+std::optional<PayloadKind> parsePayloadKind(std::string_view name);
 
 enum class ArgumentKind : uint8_t { MemRef, F32, F64, I64, Index, I32 };
 
@@ -126,7 +132,7 @@ struct DimRef {
 /// How to call the payload.
 struct Manifest {
   uint32_t schema = kArtifactSchema;
-  std::string chip; ///< "sm_80", "sm_90a".
+  std::string chip; ///< "sm_80", "sm_90a", "cpu".
   PayloadKind payloadKind = PayloadKind::Ptx;
   std::string compiler; ///< Build id of the compiler that wrote it.
   std::string problem;  ///< The canonical problem, for people.
@@ -137,14 +143,15 @@ struct Manifest {
   /// Each group lists dimensions whose actual sizes must be equal in a call.
   std::vector<std::vector<DimRef>> equalSizes;
   std::vector<WorkspaceSpec> workspaces;
-  std::vector<KernelEntry> kernels; ///< Launched in this order on one stream.
+  /// Launched in this order on one stream; none for PayloadKind::Host.
+  std::vector<KernelEntry> kernels;
 
   bool operator==(const Manifest &) const = default;
 };
 
 struct Artifact {
   Manifest manifest;
-  std::string payload; ///< PTX text or the bytes of a cubin.
+  std::string payload; ///< PTX text, the bytes of a cubin, or an image of the CPU target.
 
   bool operator==(const Artifact &) const = default;
 };

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "attn/Runtime/Artifact.h"
+#include "attn/Runtime/Bundle.h"
 #include "attn/Runtime/Error.h"
 
 namespace attn::rt {
@@ -37,6 +38,7 @@ namespace attn::rt {
 Expected<std::string> defaultCacheDir(std::string_view flagValue = {});
 
 struct DiskCacheOptions {
+  /// Empty for none: what is read then comes from packs and bundles, and nothing is written.
   std::string directory;
   /// Bytes the entries may take; after a write the least recently used ones above
   /// it go, and an entry larger than that is not stored. 0 means no bound. Other
@@ -44,6 +46,8 @@ struct DiskCacheOptions {
   uint64_t maxBytes = uint64_t(1) << 30;
   /// Read-only cache directories, asked in order after `directory`.
   std::vector<std::string> packs;
+  /// Asked in order after the packs.
+  std::vector<Bundle::Ptr> bundles;
   /// Told about failures that the cache works around.
   std::function<void(const std::string &message)> warn;
 };
@@ -111,6 +115,9 @@ public:
 
   const std::string &directory() const { return options.directory; }
 
+  /// Adds a bundle, to be asked after those before it.
+  void addBundle(Bundle::Ptr bundle);
+
   /// The entry of `key`, or nothing. Marks it as used now.
   std::optional<Artifact> get(std::string_view key);
 
@@ -150,6 +157,7 @@ private:
   /// `store`; the first failure warns and ends writing.
   bool publish(std::string_view key, const std::string &path, const std::string &bytes);
   bool holds(std::string_view key) const;
+  std::vector<Bundle::Ptr> bundles() const;
   /// Where to look for files, in this order: the own directory, if usable, then the packs.
   struct Tree {
     std::string path;
@@ -173,6 +181,7 @@ private:
   DiskCacheOptions options;
   std::atomic<bool> usable{true};
   std::atomic<bool> writable{true};
+  mutable std::mutex bundlesMutex; ///< Of options.bundles.
   std::mutex warnedMutex;
   std::set<std::string, std::less<>> warnedPaths;
   std::mutex boundMutex;

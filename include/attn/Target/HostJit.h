@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <variant>
 
 namespace attn {
@@ -35,12 +36,27 @@ using HostArg = std::variant<HostTensor, float, int64_t>;
 /// wants as its vector-width.
 unsigned hostVectorWidth();
 
+/// Architecture, name and features of this machine's processor: what code compiled here relies on.
+const std::string &hostProcessor();
+
 /// The compiled kernels of one module. Threads may call run at the same time.
 class HostKernel {
 public:
-  /// Compiles the kernels of a module that the pipeline attn-cpu-to-llvm made, for this
-  /// machine's processor. The module is left as it is and is not needed afterwards.
-  static llvm::Expected<std::unique_ptr<HostKernel>> create(mlir::ModuleOp llvmModule);
+  /// Compiles the kernels of a module that the pipeline attn-cpu-to-llvm made, for this machine's
+  /// processor, to bytes that `load` takes on any machine of the same hostProcessor(). The module
+  /// is left as it is.
+  static llvm::Expected<std::string> compile(mlir::ModuleOp llvmModule);
+
+  /// Links what `compile` made into this process.
+  static llvm::Expected<std::unique_ptr<HostKernel>> load(llvm::StringRef image);
+
+  /// Both.
+  static llvm::Expected<std::unique_ptr<HostKernel>> create(mlir::ModuleOp llvmModule) {
+    llvm::Expected<std::string> image = compile(llvmModule);
+    if (!image)
+      return image.takeError();
+    return load(*image);
+  }
 
   ~HostKernel();
   HostKernel(const HostKernel &) = delete;

@@ -10,6 +10,7 @@
 
 #include "attn/Compiler/Compiler.h"
 #include "attn/Runtime/Launch.h"
+#include "attn/Runtime/SpecRecorder.h"
 #include "attn/Tools/TestTensors.h"
 
 #include <llvm/Support/JSON.h>
@@ -71,6 +72,7 @@ struct RunOptions {
   unsigned threads = 0; ///< Of the CPU; 0 is one for each processor.
   rt::PayloadKind payload = rt::PayloadKind::Ptx;
   CompileOptions compile; ///< An empty target is chosen by the device.
+  std::string record;     ///< File to which specs are appended; empty for none.
   emu::LaunchOptions emulation;
 };
 
@@ -99,6 +101,7 @@ private:
   std::map<std::string, std::unique_ptr<HostProgram>> programs;
   std::map<std::string, std::unique_ptr<EmulatedProgram>> emulatedPrograms;
   rt::CudaContextPtr context;
+  std::shared_ptr<rt::SpecRecorder> recorder;
   double compileMs = 0;
 };
 

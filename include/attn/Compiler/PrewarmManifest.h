@@ -1,0 +1,68 @@
+//===- PrewarmManifest.h - Which kernels to have ready ----------*- C++ -*-===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A manifest is JSON:
+//
+//   {"targets": ["sm_80", "sm_90a"],
+//    "features": {"dtype": ["bf16", "f16"], "tensor_parallel": [1, 2]},
+//    "models": ["llama-3-8b", {"model": "gemma-2-9b", "phase": "prefill"}],
+//    "specs": [{"head_dim": 64, "heads_q": 16, "mask": ["none", "causal"]},
+//              "dtype=f16 head_dim=64 heads_q=16 lse=false"]}
+//
+// An object of specs is a layer: a list holds alternatives, and what dispatch derives from the
+// tensors of a call (phase, lse, alignment) is all of what it may be unless the layer says. Words
+// are one kernel. Features are values that models take instead of their own, and defaults of the
+// manifest's own layers. A recording (.jsonl) has one {"spec":..,"target":..} a line.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_COMPILER_PREWARMMANIFEST_H
+#define ATTN_COMPILER_PREWARMMANIFEST_H
+
+#include "attn/Compiler/KernelSpec.h"
+
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace attn {
+
+/// One kernel to have ready.
+struct PrewarmKernel {
+  KernelSpec spec; ///< Canonical.
+  std::string target;
+  bool operator==(const PrewarmKernel &) const = default;
+};
+
+/// Alternatives of each key, as they stand in words.
+using SpecAxes = std::map<std::string, std::vector<std::string>>;
+
+/// What a command line says beside a manifest.
+struct PrewarmOverrides {
+  std::vector<std::string> targets; ///< In place of the manifest's; empty leaves those.
+  SpecAxes features;                ///< Before those of the manifest.
+};
+
+/// The kernels of a manifest's text, each once. `name` is what messages call it. BadInput names
+/// the key, value and place of what is wrong.
+rt::Expected<std::vector<PrewarmKernel>> expandManifest(llvm::StringRef text, llvm::StringRef name,
+                                                        const PrewarmOverrides &overrides);
+
+/// The kernels of a recording. A line that a writer did not finish is skipped, and `warn` is told.
+rt::Expected<std::vector<PrewarmKernel>>
+expandRecording(llvm::StringRef text, llvm::StringRef name, const PrewarmOverrides &overrides,
+                const std::function<void(const std::string &)> &warn);
+
+/// Names of the models that this compiler knows, sorted.
+std::vector<std::string> modelNames();
+
+/// The manifest of a model. BadInput with the nearest name when there is none.
+rt::Expected<llvm::StringRef> findModel(llvm::StringRef name);
+
+} // namespace attn
+
+#endif // ATTN_COMPILER_PREWARMMANIFEST_H

@@ -1,0 +1,265 @@
+//===- PrewarmCommand.cpp - attnc prewarm ---------------------------------===//
+//
+// Part of attn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "Prewarm.h"
+
+#include <chrono>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Process.h>
+
+using namespace attn;
+using llvm::formatv;
+using llvm::StringRef;
+
+namespace {
+
+struct PrewarmFlags {
+  std::string target, bundle, cacheDir, ptxas, verify;
+  uint64_t jobs = 0;
+  bool dryRun = false, json = false, listModels = false, noCubin = false;
+};
+
+} // namespace
+
+static CommandSyntax makeSyntax(PrewarmFlags &flags) {
+  return {
+      "attnc prewarm MANIFEST.json|RECORDING.jsonl|MODEL|SPEC... [flags]",
+      "Compiles kernels into the cache before they are asked for, or into one file with --bundle. "
+      "A MODEL's\nname and words after it, as in dtype=bf16,f16, choose what it is compiled for; "
+      "SPEC alone is one kernel.\nWhat is there already is kept.",
+      {textFlag("target", "NAME[,NAME]", "cpu, sm_80, ... (default: the manifest's)", flags.target),
+       switchFlag("dry-run", "list the kernels, compile none", flags.dryRun),
+       textFlag("bundle", "FILE", "also write all kernels to this file, for --bundle elsewhere",
+                flags.bundle),
+       textFlag("verify", "FILE|DIR", "check every entry of a bundle or cache, compile none",
+                flags.verify),
+       switchFlag("models", "list the models", flags.listModels),
+       numberFlag("jobs", "kernels at a time (default: one for each processor)", flags.jobs, 1,
+                  1024),
+       switchFlag("no-cubin", "PTX alone, even if there is a ptxas", flags.noCubin),
+       textFlag("ptxas", "PATH", "assembler (default: from PATH or CUDA's folders)", flags.ptxas),
+       textFlag("cache-dir", "DIR",
+                "kernel cache (default: $ATTN_CACHE_DIR, $XDG_CACHE_HOME/attn, ~/.cache/attn)",
+                flags.cacheDir),
+       switchFlag("json", "print JSON", flags.json)},
+      "keys of SPEC:\n" + specHelp(),
+      "attnc prewarm llama-3-8b dtype=bf16 --target sm_90a --bundle llama.attnb"};
+}
+
+//===----------------------------------------------------------------------===//
+// What to compile
+//===----------------------------------------------------------------------===//
+
+static std::vector<std::string> splitList(StringRef text) {
+  llvm::SmallVector<StringRef> pieces;
+  text.split(pieces, ',', -1, /*KeepEmpty=*/false);
+  return {pieces.begin(), pieces.end()};
+}
+
+static rt::Expected<std::vector<PrewarmKernel>> expandFile(const std::string &path,
+                                                           const PrewarmOverrides &overrides) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return rt::fail(rt::ErrorCode::BadInput,
+                    path + ": cannot read: " + buffer.getError().message());
+  if (StringRef(path).ends_with(".jsonl"))
+    return expandRecording((*buffer)->getBuffer(), path, overrides, printRemark);
+  return expandManifest((*buffer)->getBuffer(), path, overrides);
+}
+
+/// Words that have no '=' name manifests and models; the others are a spec, or features of those.
+static rt::Expected<std::vector<PrewarmKernel>> expandWords(Words words,
+                                                            const PrewarmFlags &flags) {
+  std::vector<std::string> names, settings;
+  for (const std::string &word : words)
+    (StringRef(word).contains('=') ? settings : names).push_back(word);
+  PrewarmOverrides overrides;
+  overrides.targets = splitList(flags.target);
+  if (names.empty()) {
+    rt::Expected<ParsedSpec> parsed = parseSpec(settings, ShapeWords::Refused);
+    if (!parsed)
+      return rt::fail(parsed.error());
+    // A manifest of its own, for the same checks of targets.
+    llvm::json::Value manifest =
+        llvm::json::Object{{"specs", llvm::json::Array{toText(parsed->spec)}}};
+    return expandManifest(formatv("{0}", manifest).str(), "command line", overrides);
+  }
+  for (StringRef setting : settings) {
+    auto [key, values] = setting.split('=');
+    overrides.features[key.str()] = splitList(values);
+  }
+  std::vector<PrewarmKernel> kernels;
+  llvm::json::Array models;
+  for (const std::string &name : names) {
+    if (!StringRef(name).ends_with(".json") && !StringRef(name).ends_with(".jsonl")) {
+      models.push_back(name);
+      continue;
+    }
+    rt::Expected<std::vector<PrewarmKernel>> more = expandFile(name, overrides);
+    if (!more)
+      return more;
+    kernels.insert(kernels.end(), more->begin(), more->end());
+  }
+  if (!models.empty()) {
+    llvm::json::Value manifest = llvm::json::Object{{"models", std::move(models)}};
+    rt::Expected<std::vector<PrewarmKernel>> more =
+        expandManifest(formatv("{0}", manifest).str(), "command line", overrides);
+    if (!more)
+      return more;
+    kernels.insert(kernels.end(), more->begin(), more->end());
+  }
+  return kernels;
+}
+
+static int printKernels(llvm::ArrayRef<PrewarmKernel> kernels, bool json) {
+  llvm::json::Array items;
+  for (const PrewarmKernel &kernel : kernels) {
+    if (json)
+      items.push_back(llvm::json::Object{{"spec", toText(kernel.spec)}, {"target", kernel.target}});
+    else
+      llvm::outs() << kernel.target << " " << toText(kernel.spec) << "\n";
+  }
+  if (json)
+    printJson(llvm::json::Object{{"kernels", std::move(items)}});
+  else
+    llvm::outs() << kernels.size() << " kernels\n";
+  return 0;
+}
+
+static int printModels() {
+  for (const std::string &name : modelNames())
+    llvm::outs() << name << "\n";
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Checking
+//===----------------------------------------------------------------------===//
+
+static int verify(const std::string &path, bool json) {
+  std::vector<std::pair<std::string, std::string>> bad;
+  uint64_t total = 0;
+  if (llvm::sys::fs::is_directory(path)) {
+    rt::DiskCacheOptions options;
+    options.directory = path;
+    rt::Expected<rt::VerifyReport> report = rt::DiskCache(std::move(options)).verify();
+    if (!report)
+      return reportError(report.error());
+    bad = report->bad;
+    total = report->good + bad.size();
+  } else {
+    rt::Expected<rt::Bundle::Ptr> bundle = rt::Bundle::open(path);
+    if (bundle) {
+      bad = (*bundle)->verify();
+      total = (*bundle)->numArtifacts();
+    } else {
+      bad.emplace_back(path, bundle.error().message);
+      total = 1;
+    }
+  }
+  llvm::json::Array items;
+  for (const auto &[what, problem] : bad) {
+    if (!json)
+      llvm::outs() << what << ": " << problem << "\n";
+    items.push_back(llvm::json::Object{{"entry", what}, {"problem", problem}});
+  }
+  if (json)
+    printJson(llvm::json::Object{{"good", static_cast<int64_t>(total - bad.size())},
+                                 {"bad", std::move(items)}});
+  else
+    llvm::outs() << total - bad.size() << " good, " << bad.size() << " bad\n";
+  return bad.empty() ? 0 : 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+/// A bar that is drawn over on a terminal, a line for each kernel otherwise.
+static void showProgress(const PrewarmResult &result, size_t done, size_t total) {
+  std::string name = result.kernel.target + " " + toText(result.kernel.spec);
+  if (!llvm::sys::Process::StandardErrIsDisplayed()) {
+    llvm::errs() << formatv("{0}/{1} {2} {3:F0} ms {4}\n", done, total,
+                            !result.error.empty() ? "failed"
+                            : result.isKept       ? "kept"
+                                                  : "compiled",
+                            result.ms, name);
+    return;
+  }
+  constexpr size_t kWidth = 30;
+  size_t filled = kWidth * done / total;
+  llvm::errs() << "\r\x1b[K[" << std::string(filled, '#') << std::string(kWidth - filled, ' ')
+               << formatv("] {0}/{1} ", done, total) << StringRef(name).take_front(60)
+               << (done == total ? "\n" : "");
+}
+
+static int compileAll(llvm::ArrayRef<PrewarmKernel> kernels, const PrewarmFlags &flags) {
+  std::vector<rt::Bundle::Ptr> bundles;
+  if (!flags.bundle.empty()) {
+    rt::Expected<rt::Bundle::Ptr> before = rt::Bundle::open(flags.bundle);
+    if (before)
+      bundles.push_back(*before);
+    else if (before.error().code == rt::ErrorCode::Unavailable)
+      return reportError(before.error());
+    else if (before.error().code != rt::ErrorCode::NotFound)
+      printRemark(before.error().message + "; it is made anew");
+  }
+  ToolCache cache(flags.cacheDir, std::move(bundles));
+  PrewarmOptions options{static_cast<unsigned>(flags.jobs), !flags.noCubin, flags.ptxas};
+  auto begin = std::chrono::steady_clock::now();
+  rt::Expected<std::vector<PrewarmResult>> results =
+      prewarm(kernels, options, *cache.kernels, [&](const PrewarmResult &result, size_t done) {
+        showProgress(result, done, kernels.size());
+      });
+  if (!results)
+    return reportError(results.error());
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (flags.json)
+    printJson(summaryJson(*results, seconds));
+  else
+    llvm::outs() << summaryText(*results, seconds);
+  int code = 0;
+  for (const PrewarmResult &result : *results)
+    if (!result.error.empty())
+      code = reportError(
+          {rt::ErrorCode::BadInput,
+           result.kernel.target + " " + toText(result.kernel.spec) + ": " + result.error});
+  if (flags.bundle.empty())
+    return code;
+  if (code != 0)
+    return reportError({rt::ErrorCode::BadInput,
+                        "--bundle " + flags.bundle +
+                            ": not written, since kernels failed; take them out of the manifest"});
+  rt::Status written = writeBundle(*results, flags.bundle);
+  return written ? 0 : reportError(written.error());
+}
+
+int attn::prewarmCommand(Words arguments) {
+  PrewarmFlags flags;
+  CommandSyntax syntax = makeSyntax(flags);
+  ParsedWords parsed;
+  if (std::optional<int> code = parseOrExit(syntax, arguments, parsed))
+    return *code;
+  if (flags.listModels)
+    return printModels();
+  if (!flags.verify.empty()) {
+    if (!parsed.words.empty())
+      return reportError({rt::ErrorCode::BadInput, "--verify " + flags.verify + ": contradicts '" +
+                                                       parsed.words[0] + "'; give one"});
+    return verify(flags.verify, flags.json);
+  }
+  if (parsed.words.empty())
+    return reportError({rt::ErrorCode::BadInput,
+                        "nothing to compile: expected a manifest, a model (attnc prewarm --models "
+                        "lists them) or key=value words"});
+  rt::Expected<std::vector<PrewarmKernel>> kernels = expandWords(parsed.words, flags);
+  if (!kernels)
+    return reportError(kernels.error());
+  return flags.dryRun ? printKernels(*kernels, flags.json) : compileAll(*kernels, flags);
+}
