@@ -76,6 +76,13 @@ Expected<CacheStat> DiskCache::stat() const {
     ++result.entries;
     result.bytes += entry.bytes;
   }
+  Expected<std::vector<std::string>> aliases = filesWith(cachelayout::kAliasSuffix);
+  if (!aliases)
+    return fail(aliases.error());
+  result.aliases = aliases->size();
+  result.locks = namesIn(cachelayout::locks(root())).value_or(std::vector<std::string>()).size();
+  result.temporaries =
+      namesIn(cachelayout::temporaries(root())).value_or(std::vector<std::string>()).size();
   return result;
 }
 

@@ -78,12 +78,17 @@ static rt::Expected<CacheAnswer> stat(const rt::DiskCache &cache) {
   if (!stat)
     return rt::fail(stat.error());
   CacheAnswer answer;
-  answer.text = formatv("directory  {0}\nentries    {1}\nbytes      {2} of {3}\n",
-                        cache.directory(), stat->entries, stat->bytes, stat->maxBytes);
+  answer.text = formatv("directory  {0}\nentries    {1}\nbytes      {2} of {3}\naliases    {4}\n"
+                        "locks      {5}\nunfinished {6}\n",
+                        cache.directory(), stat->entries, stat->bytes, stat->maxBytes,
+                        stat->aliases, stat->locks, stat->temporaries);
   answer.json = Object{{"directory", cache.directory()},
                        {"entries", static_cast<int64_t>(stat->entries)},
                        {"bytes", static_cast<int64_t>(stat->bytes)},
-                       {"max_bytes", static_cast<int64_t>(stat->maxBytes)}};
+                       {"max_bytes", static_cast<int64_t>(stat->maxBytes)},
+                       {"aliases", static_cast<int64_t>(stat->aliases)},
+                       {"locks", static_cast<int64_t>(stat->locks)},
+                       {"unfinished", static_cast<int64_t>(stat->temporaries)}};
   return answer;
 }
 

@@ -137,6 +137,32 @@ static void testForbid(void) {
   attnJitDestroy(jit);
 }
 
+static int numLines = 0;
+static void countLine(const char *line, void *user) {
+  CHECK(line[0] != '\0' && user == &numLines);
+  ++numLines;
+}
+
+static void testMetrics(void) {
+  AttnJit *jit = NULL;
+  char *text = NULL;
+  CHECK(attnJitCreate(ATTN_JIT_SYNCHRONOUS, "", &jit) == ATTN_OK);
+  attnJitSetLog(jit, countLine, &numLines);
+  CHECK(attnCompile(jit, "dtype=f32 head_dim=8 heads_q=1", "cpu", &text, &text) == ATTN_OK);
+  CHECK(numLines == 1);
+  CHECK(attnJitMetrics(jit, ATTN_METRICS_JSON, &text) == ATTN_OK);
+  CHECK(strstr(text, "\"compile\":{\"count\":1"));
+  attnFreeText(text);
+  CHECK(attnJitMetrics(jit, ATTN_METRICS_PROMETHEUS, &text) == ATTN_OK);
+  CHECK(strstr(text, "\nattn_compiles_total 1\n"));
+  attnFreeText(text);
+  CHECK(attnJitMetrics(jit, (AttnMetricsFormat)7, &text) == ATTN_BAD_INPUT);
+  CHECK(attnJitAddBundle(jit, "/nowhere/kernels.attnb") == ATTN_BAD_INPUT);
+  CHECK(strstr(attnLastError(), "no bundle"));
+  CHECK(attnJitRecord(jit, "/nowhere/asked.jsonl") == ATTN_UNAVAILABLE);
+  attnJitDestroy(jit);
+}
+
 int main(void) {
   for (int i = 0; i < kCount; ++i) {
     q[i] = sinf((float)(i * 7));
@@ -150,5 +176,6 @@ int main(void) {
   testSpecs(jit);
   attnJitDestroy(jit);
   testForbid();
+  testMetrics();
   return 0;
 }

@@ -72,6 +72,9 @@ struct CacheStat {
   uint64_t entries = 0; ///< Aliases are no entries.
   uint64_t bytes = 0;
   uint64_t maxBytes = 0;
+  uint64_t aliases = 0;
+  uint64_t locks = 0;       ///< Files of compiles that run, or of owners that died.
+  uint64_t temporaries = 0; ///< The same of writes.
 };
 
 struct VerifyReport {

@@ -11,6 +11,8 @@
 
 #include <cmath>
 #include <gmock/gmock.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <numeric>
 #include <sys/wait.h>
 #include <thread>
@@ -234,6 +236,73 @@ template <class Body> bool inChild(Body &&body) {
   int status = 0;
   ::waitpid(child, &status, 0);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// A folder that goes away with the object.
+struct TempFolder {
+  TempFolder() { EXPECT_FALSE(llvm::sys::fs::createUniqueDirectory("attn-test", path)); }
+  ~TempFolder() { llvm::sys::fs::remove_directories(path); }
+  std::string file(const std::string &name) const { return (path + "/" + name).str(); }
+  llvm::SmallString<128> path;
+};
+
+TEST(Jit, ForbidRunsWhatAnotherProcessCompiled) {
+  TempFolder folder;
+  JitOptions options;
+  options.disk.emplace().directory = folder.file("cache");
+  {
+    Jit jit(options);
+    Attention attention(jit, causal());
+    for (int64_t seq : {1, 33}) {
+      Call call(seq);
+      ASSERT_TRUE(attention(call.tensors()));
+    }
+    EXPECT_EQ(jit.metrics().counter(rt::metric::kCompiles).value(), 2u);
+  }
+  options.mode = JitMode::Forbid;
+  Jit jit(options);
+  Attention attention(jit, causal());
+  for (int64_t seq : {1, 2, 33, 200}) {
+    Call call(seq);
+    auto status = attention(call.tensors());
+    ASSERT_TRUE(status) << status.error().message;
+    EXPECT_LT(call.error(*attention.specOf(call.tensors())), 1e-5);
+  }
+  EXPECT_EQ(jit.metrics().counter(rt::metric::kCompiles).value(), 0u);
+  EXPECT_EQ(jit.metrics().counter(rt::metric::kDiskHits).value(), 2u);
+  EXPECT_EQ(contexts(jit), 0u);
+}
+
+TEST(Jit, BundlesServeAndRecordingsTell) {
+  TempFolder folder;
+  Call call;
+  JitOptions options;
+  Jit maker(options);
+  ASSERT_TRUE(maker.record(folder.file("asked.jsonl")));
+  Attention made(maker, causal());
+  auto spec = canonicalize(*made.specOf(call.tensors()));
+  auto artifact = maker.compile(*spec, "cpu");
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  ASSERT_TRUE(made(call.tensors()));
+  auto recorded = llvm::MemoryBuffer::getFile(folder.file("asked.jsonl"));
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ((*recorded)->getBuffer(),
+            "{\"spec\":\"" + toText(*spec) + "\",\"target\":\"cpu\"}\n");
+
+  rt::BundleWriter writer(compilerBuildId());
+  auto compiler = Compiler::create({.target = "cpu"});
+  ASSERT_TRUE(writer.add({toText(*spec), "cpu", rt::PayloadKind::Host, compiler->alias(*spec).text,
+                          (*artifact)->key(), {}},
+                         (*artifact)->artifact()));
+  ASSERT_TRUE(writer.publish(folder.file("kernels.attnb")));
+  options.mode = JitMode::Forbid;
+  Jit jit(options);
+  Attention attention(jit, causal());
+  EXPECT_FALSE(attention(call.tensors()));
+  EXPECT_THAT(jit.addBundle(folder.file("missing")).error().message, HasSubstr("no bundle"));
+  ASSERT_TRUE(jit.addBundle(folder.file("kernels.attnb")));
+  EXPECT_TRUE(attention(call.tensors()));
+  EXPECT_EQ(jit.metrics().counter(rt::metric::kCompiles).value(), 0u);
 }
 
 TEST(Jit, AForkedChildRunsAndCompiles) {
