@@ -131,13 +131,17 @@ void Jit::Impl::note(const KernelSpec &spec, const std::string &target) {
   }
   if (!to)
     return;
-  if (rt::Status status = to->record(toText(spec), target); !status) {
-    // A full disk is no reason to fail a call; one warning, and no more lines.
-    std::lock_guard<std::mutex> guard(mutex);
-    if (recorder == to && options.disk && options.disk->warn)
-      options.disk->warn(status.error().message + "; the recording ends here");
-    recorder = nullptr;
-  }
+  rt::Status status = to->record(toText(spec), target);
+  if (status)
+    return;
+  // A full disk is no reason to fail a call: the recording ends, which is said once.
+  std::lock_guard<std::mutex> guard(mutex);
+  if (recorder != to)
+    return;
+  recorder = nullptr;
+  counters.event("the recording ends: " + status.error().message);
+  if (options.disk && options.disk->warn)
+    options.disk->warn("the recording ends: " + status.error().message);
 }
 
 //===----------------------------------------------------------------------===//
