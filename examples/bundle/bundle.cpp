@@ -1,8 +1,8 @@
 // Finds a kernel in a bundle of attnc prewarm and says how it is launched, with the runtime alone.
 //
 //   attnc prewarm llama-3-8b phase=decode --target sm_90a --bundle llama.attnb
-//   cmake -S examples/bundle -B build/bundle -DCMAKE_PREFIX_PATH=PREFIX && cmake --build build/bundle
-//   build/bundle/bundle llama.attnb                     # lists the kernels
+//   cmake -S examples/bundle -B build/bundle -DCMAKE_PREFIX_PATH=PREFIX && cmake --build
+//   build/bundle build/bundle/bundle llama.attnb                     # lists the kernels
 //   build/bundle/bundle llama.attnb sm_90a SPEC         # SPEC as it was listed
 
 #include <attn/Runtime/Bundle.h>
@@ -43,7 +43,8 @@ int main(int argc, char **argv) {
   }
   const BundleKernel *kernel = (*bundle)->find(argv[3], argv[2], PayloadKind::Ptx);
   if (!kernel)
-    return failure({ErrorCode::NotFound, std::string("no kernel '") + argv[3] + "' for " + argv[2]});
+    return failure(
+        {ErrorCode::NotFound, std::string("no kernel '") + argv[3] + "' for " + argv[2]});
   // The alias is what a process that has the compiler would look for.
   if ((*bundle)->resolve(kernel->alias) != kernel)
     return failure({ErrorCode::Internal, "the alias leads elsewhere"});

@@ -286,13 +286,16 @@ TEST(Jit, BundlesServeAndRecordingsTell) {
   ASSERT_TRUE(made(call.tensors()));
   auto recorded = llvm::MemoryBuffer::getFile(folder.file("asked.jsonl"));
   ASSERT_TRUE(recorded);
-  EXPECT_EQ((*recorded)->getBuffer(),
-            "{\"spec\":\"" + toText(*spec) + "\",\"target\":\"cpu\"}\n");
+  EXPECT_EQ((*recorded)->getBuffer(), "{\"spec\":\"" + toText(*spec) + "\",\"target\":\"cpu\"}\n");
 
   rt::BundleWriter writer(compilerBuildId());
   auto compiler = Compiler::create({.target = "cpu"});
-  ASSERT_TRUE(writer.add({toText(*spec), "cpu", rt::PayloadKind::Host, compiler->alias(*spec).text,
-                          (*artifact)->key(), {}},
+  ASSERT_TRUE(writer.add({toText(*spec),
+                          "cpu",
+                          rt::PayloadKind::Host,
+                          compiler->alias(*spec).text,
+                          (*artifact)->key(),
+                          {}},
                          (*artifact)->artifact()));
   ASSERT_TRUE(writer.publish(folder.file("kernels.attnb")));
   options.mode = JitMode::Forbid;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Compiler/Attention.h"
 #include "attn/Compiler/PrewarmManifest.h"
+#include "attn/Compiler/Attention.h"
 
 #include <gmock/gmock.h>
 #include <set>
@@ -57,8 +57,8 @@ TEST(PrewarmManifest, AModelIsExactlyWhatDispatchAsksFor) {
 
 TEST(PrewarmManifest, EveryModelExpands) {
   for (const std::string &name : modelNames()) {
-    auto kernels = expandManifest("{\"models\": [\"" + name + "\"]}", name,
-                                  {{"cpu", "sm_80", "sm_90a"}, {}});
+    auto kernels =
+        expandManifest("{\"models\": [\"" + name + "\"]}", name, {{"cpu", "sm_80", "sm_90a"}, {}});
     ASSERT_TRUE(kernels) << kernels.error().message;
     EXPECT_EQ(kernels->size() % 3, 0u) << name;
     for (const PrewarmKernel &kernel : *kernels)
@@ -90,10 +90,10 @@ TEST(PrewarmManifest, MistakesThatMultiplyAreRefused) {
 
 TEST(PrewarmManifest, RecordingsSkipWhatWasNotFinished) {
   std::vector<std::string> warnings;
-  auto kernels = expandRecording("{\"spec\":\"head_dim=8 heads_q=1\",\"target\":\"sm_80\"}\n\n"
-                                 "{\"spec\":\"head_di\n",
-                                 "r.jsonl", {},
-                                 [&](const std::string &text) { warnings.push_back(text); });
+  auto kernels =
+      expandRecording("{\"spec\":\"head_dim=8 heads_q=1\",\"target\":\"sm_80\"}\n\n"
+                      "{\"spec\":\"head_di\n",
+                      "r.jsonl", {}, [&](const std::string &text) { warnings.push_back(text); });
   ASSERT_TRUE(kernels) << kernels.error().message;
   ASSERT_EQ(kernels->size(), 1u);
   EXPECT_EQ(kernels->front().target, "sm_80");

@@ -238,10 +238,9 @@ TEST_F(CacheFaultTest, AFullDiskMeansMemory) {
   fs::create_directory(disk);
   const int code = wait(start([&] {
     // A mount that nobody else sees.
-    const bool mayMount =
-        ::unshare(CLONE_NEWNS) == 0 &&
-        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-        ::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=128k,mode=0700") == 0;
+    const bool mayMount = ::unshare(CLONE_NEWNS) == 0 &&
+                          ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                          ::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=128k,mode=0700") == 0;
     return mayMount ? runOnFullDisk(options(disk + "/cache"), warnings) : kSkipped;
   }));
   if (code == kSkipped)
