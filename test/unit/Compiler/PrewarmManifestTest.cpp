@@ -55,14 +55,22 @@ TEST(PrewarmManifest, AModelIsExactlyWhatDispatchAsksFor) {
   EXPECT_EQ(specsOf(*kernels), all);
 }
 
-TEST(PrewarmManifest, EveryModelExpands) {
+TEST(PrewarmManifest, EveryModelExpandsToWhatTargetsTake) {
+  std::set<std::string> seen;
   for (const std::string &name : modelNames()) {
     auto kernels =
         expandManifest("{\"models\": [\"" + name + "\"]}", name, {{"cpu", "sm_80", "sm_90a"}, {}});
     ASSERT_TRUE(kernels) << kernels.error().message;
     EXPECT_EQ(kernels->size() % 3, 0u) << name;
-    for (const PrewarmKernel &kernel : *kernels)
+    for (const PrewarmKernel &kernel : *kernels) {
       EXPECT_EQ(*canonicalize(kernel.spec), kernel.spec) << name;
+      if (!seen.insert(kernel.target + toText(kernel.spec)).second)
+        continue;
+      auto compiler = Compiler::create({.target = kernel.target});
+      auto explanation = compiler->explain(kernel.spec, std::nullopt);
+      ASSERT_TRUE(explanation) << explanation.error().message;
+      EXPECT_EQ(explanation->error, "") << name << " " << kernel.target;
+    }
   }
 }
 
