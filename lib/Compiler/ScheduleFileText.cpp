@@ -8,6 +8,7 @@
 #include "attn/Compiler/ScheduleFileText.h"
 
 #include "SpecValues.h"
+#include "attn/Compiler/InputFile.h"
 #include "attn/Runtime/Hash.h"
 
 #include <llvm/ADT/StringSet.h>
@@ -283,15 +284,11 @@ rt::Expected<ScheduleFile> attn::parseScheduleFile(StringRef contents, StringRef
 }
 
 rt::Expected<ScheduleFile> attn::readScheduleFile(const std::string &path) {
-  llvm::sys::fs::file_status status;
-  if (std::error_code error = llvm::sys::fs::status(path, status))
-    return bad(path + ": cannot read: " + error.message());
-  // A device may have no end.
-  if (!llvm::sys::fs::is_regular_file(status) || status.getSize() > kMaxBytes)
-    return bad(llvm::formatv("{0}: expected a regular file of at most {1} bytes", path, kMaxBytes));
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  InputFile buffer = readInputFile(path);
   if (!buffer)
-    return bad(path + ": cannot read: " + buffer.getError().message());
+    return rt::fail(buffer.error());
+  if ((*buffer)->getBufferSize() > kMaxBytes)
+    return bad(llvm::formatv("{0}: expected at most {1} bytes", path, kMaxBytes));
   return parseScheduleFile((*buffer)->getBuffer(), path);
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SpecValues.h"
+#include "attn/Compiler/InputFile.h"
 #include "attn/Compiler/KernelSpec.h"
 
 #include <llvm/ADT/StringSet.h>
@@ -224,9 +225,9 @@ rt::Expected<ParsedSpec> attn::parseSpec(llvm::ArrayRef<std::string> words, Shap
     rt::Status status;
     auto [key, value] = word.split('=');
     if (word.ends_with(".json") && !word.contains('=')) {
-      auto buffer = llvm::MemoryBuffer::getFile(word, /*IsText=*/true);
+      InputFile buffer = readInputFile(word.str());
       if (!buffer)
-        return bad(word + ": cannot read: " + buffer.getError().message());
+        return rt::fail(buffer.error());
       status = addJson(settings, (*buffer)->getBuffer(), word);
     } else if (!word.contains('=') || key.empty()) {
       return bad("'" + word + "': expected key=value or a .json file");

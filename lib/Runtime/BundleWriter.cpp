@@ -4,9 +4,11 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "BundleLayout.h"
 #include "FileUtils.h"
@@ -51,7 +53,33 @@ static std::string makeIndex(const std::string &compiler, const std::vector<Bund
   return index.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+Status BundleWriter::checkTarget(const std::string &path) {
+  auto refuse = [&](const std::string &what) {
+    return fail(ErrorCode::BadInput, "bundle '" + path + "': " + what);
+  };
+  std::error_code problem;
+  const std::filesystem::file_status status = std::filesystem::status(path, problem);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+    if (!std::filesystem::is_directory(folder, problem))
+      return refuse("there is no folder '" + folder.string() + "'; make it first");
+    return {};
+  }
+  if (status.type() != std::filesystem::file_type::regular)
+    return refuse("is there and no regular file; give the name of a file");
+  std::string start(bundlelayout::kMagic.size(), '\0');
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid())
+    return systemFailure("open", path, errno);
+  const ssize_t count = ::read(file.get(), start.data(), start.size());
+  if (count != 0 && start != bundlelayout::kMagic)
+    return refuse("is there and no bundle; remove it, or give another name");
+  return {};
+}
+
 Status BundleWriter::publish(const std::string &path) const {
+  if (Status status = checkTarget(path); !status)
+    return status;
   const std::string index = makeIndex(compiler, kernels, artifacts);
   std::string header(bundlelayout::kMagic);
   putInteger(header, kBundleSchema, 4);

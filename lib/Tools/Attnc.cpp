@@ -8,6 +8,7 @@
 #include "attn/Tools/Attnc.h"
 
 #include "Commands.h"
+#include "attn/Compiler/InputFile.h"
 #include "attn/Compiler/ScheduleFileText.h"
 
 #include <llvm/Support/FileSystem.h>
@@ -84,10 +85,9 @@ rt::Expected<std::unique_ptr<ToolCache>> attn::openCache(const CacheFlags &flags
 
 rt::Expected<NamedProblem> attn::readProblem(Words words, ShapeWords shapeWords) {
   if (words.size() == 1 && llvm::StringRef(words[0]).ends_with(".mlir")) {
-    auto buffer = llvm::MemoryBuffer::getFile(words[0], /*IsText=*/true);
+    InputFile buffer = readInputFile(words[0]);
     if (!buffer)
-      return rt::fail(rt::ErrorCode::BadInput,
-                      words[0] + ": cannot read: " + buffer.getError().message());
+      return rt::fail(buffer.error());
     return NamedProblem{ProblemText{(*buffer)->getBuffer().str(), words[0]}, {}};
   }
   rt::Expected<ParsedSpec> parsed = parseSpec(words, shapeWords);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Tools/Npy.h"
+#include "attn/Compiler/InputFile.h"
 
 #include <cstring>
 #include <llvm/Support/Endian.h>
@@ -71,10 +72,9 @@ rt::Expected<NpyArray> attn::readNpy(StringRef path) {
   auto bad = [&](const llvm::Twine &message) {
     return rt::fail(rt::ErrorCode::BadInput, (path + ": " + message).str());
   };
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+  InputFile buffer = readInputFile(path.str());
   if (!buffer)
-    return bad("cannot read: " + buffer.getError().message());
+    return rt::fail(buffer.error());
   std::optional<NpyFile> file = splitFile((*buffer)->getBuffer());
   if (!file)
     return bad("expected a .npy file, as numpy.save writes it");

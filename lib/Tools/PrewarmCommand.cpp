@@ -7,6 +7,7 @@
 
 #include "Commands.h"
 #include "Prewarm.h"
+#include "attn/Compiler/InputFile.h"
 
 #include <chrono>
 #include <llvm/Support/FileSystem.h>
@@ -64,10 +65,9 @@ static std::vector<std::string> splitList(StringRef text) {
 
 static rt::Expected<std::vector<PrewarmKernel>> expandFile(const std::string &path,
                                                            const PrewarmOverrides &overrides) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  InputFile buffer = readInputFile(path);
   if (!buffer)
-    return rt::fail(rt::ErrorCode::BadInput,
-                    path + ": cannot read: " + buffer.getError().message());
+    return rt::fail(buffer.error());
   if (StringRef(path).ends_with(".jsonl"))
     return expandRecording((*buffer)->getBuffer(), path, overrides, printRemark);
   return expandManifest((*buffer)->getBuffer(), path, overrides);
@@ -144,7 +144,7 @@ static int printModels() {
 
 static int verify(const std::string &path, bool json) {
   std::vector<std::pair<std::string, std::string>> bad;
-  uint64_t total = 0;
+  uint64_t good = 0;
   if (llvm::sys::fs::is_directory(path)) {
     rt::DiskCacheOptions options;
     options.directory = path;
@@ -152,15 +152,16 @@ static int verify(const std::string &path, bool json) {
     if (!report)
       return reportError(report.error());
     bad = report->bad;
-    total = report->good + bad.size();
+    good = report->good;
+    if (good == 0 && bad.empty())
+      bad.emplace_back(path, "holds no kernel; expected a cache directory or a bundle");
   } else {
     rt::Expected<rt::Bundle::Ptr> bundle = rt::Bundle::open(path);
     if (bundle) {
       bad = (*bundle)->verify();
-      total = (*bundle)->numArtifacts();
+      good = (*bundle)->numArtifacts() - bad.size();
     } else {
       bad.emplace_back(path, bundle.error().message);
-      total = 1;
     }
   }
   llvm::json::Array items;
@@ -170,10 +171,9 @@ static int verify(const std::string &path, bool json) {
     items.push_back(llvm::json::Object{{"entry", what}, {"problem", problem}});
   }
   if (json)
-    printJson(llvm::json::Object{{"good", static_cast<int64_t>(total - bad.size())},
-                                 {"bad", std::move(items)}});
+    printJson(llvm::json::Object{{"good", static_cast<int64_t>(good)}, {"bad", std::move(items)}});
   else
-    llvm::outs() << total - bad.size() << " good, " << bad.size() << " bad\n";
+    llvm::outs() << good << " good, " << bad.size() << " bad\n";
   return bad.empty() ? 0 : 1;
 }
 
@@ -202,6 +202,8 @@ static void showProgress(const PrewarmResult &result, size_t done, size_t total)
 static int compileAll(llvm::ArrayRef<PrewarmKernel> kernels, const PrewarmFlags &flags) {
   std::vector<rt::Bundle::Ptr> bundles;
   if (!flags.bundle.empty()) {
+    if (rt::Status status = rt::BundleWriter::checkTarget(flags.bundle); !status)
+      return reportError(status.error());
     rt::Expected<rt::Bundle::Ptr> before = rt::Bundle::open(flags.bundle);
     if (before)
       bundles.push_back(*before);

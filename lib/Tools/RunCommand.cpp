@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "attn/Compiler/InputFile.h"
 #include "attn/Tools/RunProblem.h"
 
 #include <llvm/Support/LineIterator.h>
@@ -215,12 +216,21 @@ static rt::Expected<RunRequest> parseLine(llvm::StringRef line, const std::strin
 
 /// Runs every line, whatever becomes of the others; the worst exit code.
 static int runBatch(const RunFlags &flags, ProblemRunner &runner) {
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(flags.batch, /*IsText=*/true);
-  if (!buffer)
-    return reportError({rt::ErrorCode::BadInput, "--batch " + flags.batch + ": cannot read: " +
-                                                     buffer.getError().message()});
+  std::unique_ptr<llvm::MemoryBuffer> requests;
+  if (flags.batch == "-") {
+    auto input = llvm::MemoryBuffer::getSTDIN();
+    if (!input)
+      return reportError(
+          {rt::ErrorCode::BadInput, "--batch -: cannot read: " + input.getError().message()});
+    requests = std::move(*input);
+  } else {
+    InputFile file = readInputFile(flags.batch);
+    if (!file)
+      return reportError({rt::ErrorCode::BadInput, "--batch " + file.error().message});
+    requests = std::move(*file);
+  }
   int worst = 0;
-  for (llvm::line_iterator line(**buffer, /*SkipBlanks=*/true); !line.is_at_eof(); ++line) {
+  for (llvm::line_iterator line(*requests, /*SkipBlanks=*/true); !line.is_at_eof(); ++line) {
     std::string name = llvm::formatv("{0}:{1}", flags.batch, line.line_number());
     rt::Expected<RunRequest> request = parseLine(*line, name, flags);
     rt::Expected<RunReport> report =

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RunTensors.h"
+#include "attn/Compiler/InputFile.h"
 
 #include <chrono>
 #include <llvm/Support/MemoryBuffer.h>
@@ -35,10 +36,9 @@ rt::Expected<const EmulatedProgram *> ProblemRunner::emulatedProgram(const Kerne
 /// The program of a file with the problem's launches. Not kept: files are tried once each.
 static rt::Expected<std::unique_ptr<EmulatedProgram>>
 loadProgram(const Compiler &compiler, const std::string &file, const EmulatedProgram &compiled) {
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
+  InputFile buffer = readInputFile(file);
   if (!buffer)
-    return rt::fail(rt::ErrorCode::BadInput,
-                    "--l3 " + file + ": cannot read: " + buffer.getError().message());
+    return rt::fail(rt::ErrorCode::BadInput, "--l3 " + buffer.error().message);
   return compiler.emulate({(*buffer)->getBuffer().str(), file}, compiled.manifest());
 }
 

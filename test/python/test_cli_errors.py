@@ -115,6 +115,8 @@ CASES = [
     (run("--inputs", "zeros"), ["--inputs zeros", "random"]),
     (run("--layout", "padded_"), ["--layout padded_", "did you mean 'padded'"]),
     (run("--q", "missing.npy"), ["--q missing.npy", "cannot read"]),
+    (run("--q", "/dev/zero"), ["--q /dev/zero", "expected a regular file"]),
+    (["run", "--batch", "/dev/zero"], ["--batch /dev/zero", "expected a regular file"]),
     (run("--batch", "missing.jsonl"), ["--batch missing.jsonl", "contradicts"]),
     (["run", "--batch", "missing.jsonl"], ["--batch missing.jsonl", "cannot read"]),
     (["run", "x.mlir"], ["x.mlir", "key=value"]),

@@ -1,6 +1,7 @@
 """attnc prewarm: manifests, bundles, and processes that may not compile."""
 
 import json
+import os
 import re
 import subprocess
 
@@ -105,11 +106,29 @@ def test_bad_command_lines():
         (("no-such-model", "--target", "cpu"), "unknown model"),
         (("missing.json", "--target", "cpu"), "cannot read"),
         (("--verify", "/nowhere/b.attnb"), "no bundle"),
+        (("--verify", "/etc"), "holds no kernel"),
         (("head_dim=8", "--verify", "x"), "contradicts"),
     ]:
         done = attnc("prewarm", *words)
         assert done.returncode == 1, words
         assert message in done.stderr + done.stdout, done.stderr
+
+
+def test_a_bundle_replaces_nothing_but_bundles(tmp_path):
+    notes, pipe = tmp_path / "notes.txt", tmp_path / "pipe"
+    notes.write_text("precious")
+    os.mkfifo(pipe)
+    for path, message in [
+        (notes, "is there and no bundle"),
+        (pipe, "no regular file"),
+        (tmp_path, "no regular file"),
+        (tmp_path / "none" / "b.attnb", "there is no folder"),
+    ]:
+        done = attnc("prewarm", "head_dim=64", "heads_q=2", "--target", "cpu", "--bundle", path)
+        assert done.returncode == 1 and message in done.stderr, done.stderr
+        # It is said before anything is compiled.
+        assert "1/1" not in done.stderr
+    assert notes.read_text() == "precious" and pipe.is_fifo()
 
 
 # Compiling

@@ -115,8 +115,12 @@ public:
   /// artifact's manifest is not valid.
   Status add(BundleKernel kernel, const Artifact &artifact);
 
-  /// Writes to a private file beside `path`, flushes it and renames it into place, so that
-  /// `path` names the old bundle or all of the new one. Unavailable when it cannot.
+  /// Whether `path` may be written: nothing, an empty file or an older bundle is there, in a
+  /// folder that exists. BadInput for anything else, which stays as it is.
+  static Status checkTarget(const std::string &path);
+
+  /// Checks the target, writes to a private file beside `path`, flushes it and renames it into
+  /// place, so that `path` names the old bundle or all of the new one. Unavailable when it cannot.
   Status publish(const std::string &path) const;
 
 private:

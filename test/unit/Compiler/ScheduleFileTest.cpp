@@ -157,7 +157,7 @@ TEST(ScheduleFile, AFileThatIsNotThereIsNamed) {
   EXPECT_THAT(file.error().message, HasSubstr("nowhere/f.json: cannot read: No such file"));
   file = readScheduleFile("/dev/zero");
   ASSERT_FALSE(file);
-  EXPECT_THAT(file.error().message, HasSubstr("/dev/zero: expected a regular file"));
+  EXPECT_THAT(file.error().message, HasSubstr("/dev/zero: cannot read: expected a regular file"));
 }
 
 //===----------------------------------------------------------------------===//
