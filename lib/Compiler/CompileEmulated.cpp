@@ -36,7 +36,7 @@ Compiler::compileEmulated(const Problem &problem) const {
     status = session.runTo(Stage::Configure);
   if (!status)
     return rt::fail(status.error());
-  rt::Expected<rt::Manifest> manifest = lowerToL3(session, *info);
+  rt::Expected<rt::Manifest> manifest = lowerProblem(session, *info);
   if (!manifest)
     return rt::fail(manifest.error());
   // Reports name lines of the text that `attnc compile --emit llvm` writes.

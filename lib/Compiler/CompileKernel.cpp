@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelLowering.h"
-#include "ManifestBuilder.h"
 #include "Session.h"
 #include "attn/Runtime/Hash.h"
 #include "attn/Target/CubinAssembler.h"
@@ -52,48 +51,22 @@ struct FieldPacker {
   }
 };
 
-/// Lowers a configured session to machine code of this host.
-static rt::Expected<rt::Artifact> lowerToHost(Session &session, const TargetInfo &target) {
-  rt::Artifact artifact;
-  rt::Manifest &manifest = artifact.manifest;
-  manifest.chip = target.name;
-  manifest.payloadKind = rt::PayloadKind::Host;
-  manifest.compiler = compilerBuildId();
-  rt::Expected<ForwardOp> op = session.forward();
-  if (!op)
-    return rt::fail(op.error());
-  llvm::raw_string_ostream(manifest.problem) << **op;
-  rt::Status status = readSignature(*op, manifest);
-  if (status)
-    status = session.runTo(Stage::Split);
-  if (status)
-    status = readWorkspaces(session.module(), manifest);
-  if (status)
-    status = session.runTo(Stage::Lower);
-  if (!status)
-    return rt::fail(status.error());
-  llvm::Expected<std::string> image = HostKernel::compile(session.module());
-  if (!image)
-    return rt::fail(rt::ErrorCode::Internal, llvm::toString(image.takeError()));
-  artifact.payload = std::move(*image);
-  return artifact;
-}
-
 /// Lowers a configured session to PTX, or to machine code of this host.
 static rt::Expected<rt::Artifact> lower(Session &session, const TargetInfo &target) {
-  if (!target.isGpu)
-    return lowerToHost(session, target);
-  rt::Expected<rt::Manifest> manifest = lowerToL3(session, target);
+  rt::Expected<rt::Manifest> manifest = lowerProblem(session, target);
   if (!manifest)
     return rt::fail(manifest.error());
-  rt::Artifact artifact;
-  artifact.manifest = std::move(*manifest);
+  if (!target.isGpu) {
+    llvm::Expected<std::string> image = HostKernel::compile(session.module());
+    if (!image)
+      return rt::fail(rt::ErrorCode::Internal, llvm::toString(image.takeError()));
+    return rt::Artifact{std::move(*manifest), std::move(*image)};
+  }
   FailureOr<std::string> ptx =
       emitPTX(session.module(), PTXOptions{target.name, target.minPtxVersion});
   if (failed(ptx))
     return rt::fail(session.takeError(rt::ErrorCode::Internal, "the NVPTX backend failed"));
-  artifact.payload = std::move(*ptx);
-  return artifact;
+  return rt::Artifact{std::move(*manifest), std::move(*ptx)};
 }
 
 /// Assembles an artifact's PTX.

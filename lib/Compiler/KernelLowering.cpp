@@ -18,12 +18,13 @@ static int32_t driverOfPtx(unsigned ptxVersion) {
   return static_cast<int32_t>((major + 4) * 1000 + minor * 10);
 }
 
-rt::Expected<rt::Manifest> attn::lowerToL3(Session &session, const TargetInfo &target) {
+rt::Expected<rt::Manifest> attn::lowerProblem(Session &session, const TargetInfo &target) {
   rt::Manifest manifest;
   manifest.chip = target.name;
-  manifest.payloadKind = rt::PayloadKind::Ptx;
+  manifest.payloadKind = target.isGpu ? rt::PayloadKind::Ptx : rt::PayloadKind::Host;
   manifest.compiler = compilerBuildId();
-  manifest.minDriverVersion = driverOfPtx(target.minPtxVersion);
+  if (target.isGpu)
+    manifest.minDriverVersion = driverOfPtx(target.minPtxVersion);
   rt::Expected<ForwardOp> op = session.forward();
   if (!op)
     return rt::fail(op.error());
@@ -34,10 +35,11 @@ rt::Expected<rt::Manifest> attn::lowerToL3(Session &session, const TargetInfo &t
     status = session.runTo(Stage::Split);
   if (status)
     status = readWorkspaces(session.module(), manifest);
-  if (status)
+  if (status && target.isGpu) {
     status = session.runTo(Stage::Place);
-  if (status)
-    status = readKernels(session.module(), manifest);
+    if (status)
+      status = readKernels(session.module(), manifest);
+  }
   if (status)
     status = session.runTo(Stage::Lower);
   if (!status)

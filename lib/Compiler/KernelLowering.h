@@ -12,9 +12,9 @@
 
 namespace attn {
 
-/// Brings a configured session to the end of stage `lower`; the manifest of its kernels, for
-/// PTX.
-rt::Expected<rt::Manifest> lowerToL3(Session &session, const TargetInfo &target);
+/// Brings a configured session to the end of stage `lower`: a GPU's thread programs (L3), or the
+/// CPU's LLVM functions. The manifest of its kernels is for PTX, or for code of the host.
+rt::Expected<rt::Manifest> lowerProblem(Session &session, const TargetInfo &target);
 
 } // namespace attn
 
