@@ -232,8 +232,15 @@ static int compileAll(llvm::ArrayRef<PrewarmKernel> kernels, const PrewarmFlags 
       code = reportError(
           {rt::ErrorCode::BadInput,
            result.kernel.target + " " + toText(result.kernel.spec) + ": " + result.error});
-  if (flags.bundle.empty())
+  if (flags.bundle.empty()) {
+    const rt::DiskCache &disk = *cache.kernels->disk();
+    if (!disk.isWritable())
+      return reportError({rt::ErrorCode::Unavailable,
+                          "cache directory '" + disk.directory() +
+                              "': kernels could not be written to it and are lost; give another "
+                              "with --cache-dir, or write a --bundle"});
     return code;
+  }
   if (code != 0)
     return reportError({rt::ErrorCode::BadInput,
                         "--bundle " + flags.bundle +

@@ -114,6 +114,12 @@ def test_bad_command_lines():
         assert message in done.stderr + done.stdout, done.stderr
 
 
+def test_a_cache_that_keeps_nothing_is_a_failure():
+    words = ["prewarm", "head_dim=64", "heads_q=2", "--target", "cpu", "--cache-dir", "/dev/null"]
+    done = attnc(*words)
+    assert done.returncode == 1 and "cache directory '/dev/null'" in done.stderr, done.stderr
+
+
 def test_a_bundle_replaces_nothing_but_bundles(tmp_path):
     notes, pipe = tmp_path / "notes.txt", tmp_path / "pipe"
     notes.write_text("precious")

@@ -118,6 +118,9 @@ public:
 
   const std::string &directory() const { return options.directory; }
 
+  /// Whether entries are still written; a directory that refused one is not asked again.
+  bool isWritable() const { return usable && writable; }
+
   /// Adds a bundle, to be asked after those before it.
   void addBundle(Bundle::Ptr bundle);
 
