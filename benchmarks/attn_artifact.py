@@ -201,9 +201,10 @@ class Call:
 
 
 class Function:
-    """An artifact loaded on a device."""
+    """An artifact loaded on a device. `extra` are values that its kernels take after their own."""
 
-    def __init__(self, artifact, device=0, driver=None):
+    def __init__(self, artifact, device=0, driver=None, extra=()):
+        self.extra = list(extra)
         self.manifest = artifact.manifest
         self.driver = driver or Driver()
         self.device = device
@@ -287,6 +288,7 @@ class Function:
                 encode_tensor_map(self.driver, spec, specs[spec["arg"]], values[spec["arg"]])
                 for spec in entry["tensor_maps"]
             ]
+            cells += self.extra
             pointers = (ctypes.c_void_p * len(cells))(*(ctypes.addressof(cell) for cell in cells))
             keep.append(cells)
             grid = evaluate(entry["grid"], values)

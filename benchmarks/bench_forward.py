@@ -55,7 +55,10 @@ class Attn:
             if done.returncode:
                 raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
             artifact = attn_artifact.read_artifact(path)
-        self.function = attn_artifact.Function(artifact, arguments.device)
+        self.function = self.load(artifact, arguments.device)
+
+    def load(self, artifact, device):
+        return attn_artifact.Function(artifact, device)
 
     def prepare(self, tensors):
         named = {name: getattr(tensors, name) for name in ("q", "k", "v", "o", "lse")}

@@ -63,7 +63,7 @@ class Shape:
         words = [
             "phase=prefill", f"dtype={self.dtype}", f"head_dim={self.head_dim}",
             f"heads_q={self.heads}", f"heads_kv={self.heads_kv}",
-            f"mask={'causal' if self.causal else 'none'}",
+            f"mask={'causal' if self.causal else 'none'}", f"max_seq_len={self.seq}",
         ]
         if self.head_dim_v != self.head_dim:
             words.append(f"head_dim_v={self.head_dim_v}")
