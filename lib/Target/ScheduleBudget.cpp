@@ -121,10 +121,10 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
     return llvm::formatv("instruction: wgmma expects an alignment of at least {0} bytes, got {1}; "
                          "promise alignment({0}) on the op or choose instruction = fma",
                          kMmaAlignmentBytes, facts.alignmentBytes);
-  if (schedule.getWarpSplit() != WarpSplit::Rows || schedule.getQInRegisters())
-    return "instruction: wgmma expects warp_split = rows and q_in_registers = false; change them "
-           "or "
-           "choose instruction = mma";
+  if (schedule.getWarpSplit() != WarpSplit::Rows)
+    return "instruction: wgmma expects warp_split = rows, got keys; change it or choose "
+           "instruction "
+           "= mma";
   int64_t warps = schedule.getWarps();
   if (warps % kWarpgroupWarps != 0 || warps > kMaxConsumerWarps)
     return llvm::formatv(
@@ -154,9 +154,6 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
     return "integer_max: expected false with lazy_rescale = false, where no score is compared with "
            "a "
            "reference, got true; choose lazy_rescale = true or integer_max = false";
-  if (schedule.getPersistent() == Persistence::Dynamic)
-    return "persistent: dynamic is not available; choose static, whose order evens work out, or "
-           "none";
   return checkRegisterSplit(target, schedule);
 }
 
@@ -267,7 +264,8 @@ static std::string checkRegisters(const RegisterUse &use, const TargetInfo &targ
                        "{5}other {6}); reduce {7}",
                        limit, use.total(), use.o, use.s, use.q,
                        use.p ? llvm::formatv("P {0}, ", use.p).str() : "", use.other,
-                       schedule.usesWgmma()         ? "kv_tile, or choose overlap = false"
+                       schedule.usesWgmma()         ? "kv_tile, or choose overlap = false or "
+                                                      "q_in_registers = false"
                        : schedule.getQInRegisters() ? "q_tile, kv_tile or q_in_registers, or use "
                                                       "more warps"
                                                     : "q_tile or kv_tile, or use more warps");

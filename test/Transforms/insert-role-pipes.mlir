@@ -76,3 +76,20 @@ func.func @wide_v(%q: !t, %k: !t, %v: !w, %o: !w, %s: f32) {
     schedule(<q_tile = 128, warps = 8, stages = 2, instruction = wgmma>)
   return
 }
+
+// -----
+
+// Q in registers: read once from its buffer, for all products of the tile. O still leaves through it.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @q_in_registers
+// CHECK: %[[Q:.*]] = attn.pipe_wait %{{.*}} -> <128x64xf16>
+// CHECK: %[[FRAGMENTS:.*]] = attn.local_load %[[Q]] : <128x64xf16> -> <128x64xf16>
+// CHECK: scf.for
+// CHECK:   attn.mma_start %[[FRAGMENTS]], %{{.*}} transpose_b
+// CHECK-NOT: attn.mma_start %[[Q]]
+// CHECK: attn.bulk_store %{{.*}} via %[[Q]], %arg3[
+func.func @q_in_registers(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, stages = 3, instruction = wgmma, q_in_registers = true>)
+  return
+}

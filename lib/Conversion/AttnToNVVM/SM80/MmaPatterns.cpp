@@ -81,6 +81,8 @@ struct LowerLocalLoad : TileOpPattern<LocalLoadOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(LocalLoadOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
+    if (!isa<SharedLayoutAttr>(op.getTile().getType().getLayout()))
+      return failure();
     FragmentMap map(op.getResult().getType());
     MatrixReader reader(t, op.getTile().getType(), single(adaptor.getTile()), map.warpRow(t),
                         MatrixOrder::RowsFirst);

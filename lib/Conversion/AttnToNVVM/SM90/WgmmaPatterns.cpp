@@ -130,6 +130,66 @@ struct LowerMmaWait : TileOpPattern<MmaWaitOp> {
   }
 };
 
+/// The 16x16 blocks of a warp's rows in a boxed tile, as ldmatrix.x4 and stmatrix.x4 take them:
+/// lane l gives the address of row l mod 8 of matrix l / 8, which are the upper and lower eight
+/// rows of the left eight columns, then of the right.
+class BoxedBlocks {
+public:
+  BoxedBlocks(ThreadBuilder &t, TileType buffer, Value offset)
+      : t(t), rows(buffer.getRows()), offset(offset) {
+    Value lane = t.lane(), inMatrix = t.bitAnd(lane, 7);
+    Value lower = t.bitAnd(t.div(lane, 8), 1), right = t.div(lane, 16);
+    Value row = t.add(t.mul(t.warp(), 16), t.add(t.mul(lower, 8), inMatrix));
+    rowOffset = t.mul(row, kBoxRowBytes);
+    swizzle = t.mul(t.bitXor(right, inMatrix), kChunkBytes);
+  }
+
+  /// This lane's address in the block of columns [16 block, 16 block + 16).
+  Value pointer(int64_t block) {
+    // Chunk 2 block + right, XORed by row: 2 block is even, so its part is a constant.
+    int64_t chunk = 2 * block;
+    Value bytes = t.add(rowOffset, t.bitXor(swizzle, t.i32(chunk % 8 * kChunkBytes)));
+    return t.offset(sharedPointer(t, bytes, offset), chunk / 8 * rows * kBoxRowBytes);
+  }
+
+private:
+  ThreadBuilder &t;
+  int64_t rows;
+  Value offset, rowOffset, swizzle;
+};
+
+/// Four 8x8 matrices of 16-bit elements.
+static std::tuple<NVVM::MMALayoutAttr, NVVM::LdStMatrixShapeAttr, NVVM::LdStMatrixEltTypeAttr>
+matrixAttributes(MLIRContext *context) {
+  return {NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
+          NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+          NVVM::LdStMatrixEltTypeAttr::get(context, NVVM::LdStMatrixEltType::B16)};
+}
+
+/// Q as operand a, read once for all products of a Q tile.
+struct LowerBoxedLocalLoad : TileOpPattern<LocalLoadOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(LocalLoadOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    TileType buffer = op.getTile().getType();
+    if (!isa<BoxedLayoutAttr>(buffer.getLayout()))
+      return failure();
+    BoxedBlocks blocks(t, buffer, single(adaptor.getTile()));
+    auto [layout, shape, element] = matrixAttributes(t.b.getContext());
+    Type i32 = t.b.getI32Type();
+    auto type = LLVM::LLVMStructType::getLiteral(t.b.getContext(), {i32, i32, i32, i32});
+    SmallVector<Value> registers;
+    for (int64_t block = 0; block < buffer.getCols() / kStepDepth; ++block) {
+      Value matrices = NVVM::LdMatrixOp::create(t.b, t.loc, type, blocks.pointer(block),
+                                                t.b.getI32IntegerAttr(4), layout, shape, element);
+      for (int64_t i = 0; i < 4; ++i)
+        registers.push_back(LLVM::ExtractValueOp::create(t.b, t.loc, matrices, i));
+    }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
 /// O through the buffer and out by tensor map: stmatrix writes the 16x16 blocks of a warp,
 /// then one thread of the warpgroup copies its boxes.
 struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
@@ -171,32 +231,18 @@ struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
   }
 
 private:
-  /// Lane l gives the address of row l mod 8 of matrix l / 8 of a block: the upper and lower
-  /// eight rows of the left eight columns, then of the right.
   static void writeBlocks(ThreadBuilder &t, const FragmentMap &map, ValueRange values,
                           TileType buffer, Value offset) {
-    Value lane = t.lane(), inMatrix = t.bitAnd(lane, 7);
-    Value lower = t.bitAnd(t.div(lane, 8), 1), right = t.div(lane, 16);
-    Value row = t.add(t.mul(t.warp(), 16), t.add(t.mul(lower, 8), inMatrix));
-    Value rowOffset = t.mul(row, kBoxRowBytes);
-    Value swizzle = t.mul(t.bitXor(right, inMatrix), kChunkBytes);
-    MLIRContext *context = t.b.getContext();
+    BoxedBlocks blocks(t, buffer, offset);
+    auto [layout, shape, element] = matrixAttributes(t.b.getContext());
     for (unsigned block = 0; block < map.colBlocks / 2; ++block) {
-      // Chunk 2 block + right, XORed by row: 2 block is even, so its part is a constant.
-      int64_t chunk = 2 * block;
-      Value bytes = t.add(rowOffset, t.bitXor(swizzle, t.i32(chunk % 8 * kChunkBytes)));
-      Value pointer =
-          t.offset(sharedPointer(t, bytes, offset), chunk / 8 * buffer.getRows() * kBoxRowBytes);
       SmallVector<Value> packed;
       for (unsigned half = 0; half < 2; ++half)
         for (unsigned pair = 0; pair < 2; ++pair) {
           unsigned i = map.index(0, 2 * block + half, 2 * pair);
           packed.push_back(t.pack16(values[i], values[i + 1], buffer.getElementType()));
         }
-      NVVM::StMatrixOp::create(
-          t.b, t.loc, pointer, packed, NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
-          NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
-          NVVM::LdStMatrixEltTypeAttr::get(context, NVVM::LdStMatrixEltType::B16));
+      NVVM::StMatrixOp::create(t.b, t.loc, blocks.pointer(block), packed, layout, shape, element);
     }
   }
 };
@@ -204,7 +250,8 @@ private:
 } // namespace
 
 void attn::populateSM90WgmmaPatterns(TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerMmaStart, LowerMmaWait, LowerBulkStore>(converter, patterns.getContext());
+  patterns.add<LowerMmaStart, LowerMmaWait, LowerBoxedLocalLoad, LowerBulkStore>(
+      converter, patterns.getContext());
 }
 
 /// The fence before `fence` if all between them are products and what computes their operands.

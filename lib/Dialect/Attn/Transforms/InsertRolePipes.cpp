@@ -62,6 +62,11 @@ private:
 
 } // namespace
 
+/// Whether products read the tile as operand a, as they do Q.
+static bool isOperandA(OpOperand &use) {
+  return isa<MmaStartOp>(use.getOwner()) && use.getOperandNumber() == 0;
+}
+
 /// Operands of products come through pipes; other loads stay.
 static bool isOperandLoad(LoadTileOp load) {
   return llvm::any_of(load.getResult().getUsers(),
@@ -79,11 +84,9 @@ void RolePipeInserter::storeThroughQ() {
       continue;
     for (LoadTileOp load : store->getBlock()->getOps<LoadTileOp>()) {
       TileType buffer = load.getResult().getType();
-      bool readAsA = llvm::any_of(load.getResult().getUses(), [](OpOperand &use) {
-        return isa<MmaStartOp>(use.getOwner()) && use.getOperandNumber() == 0;
-      });
-      if (!readAsA || !load->isBeforeInBlock(store) || buffer.getElementType() != stored ||
-          buffer.getRows() != tile.getRows() || buffer.getCols() < tile.getCols())
+      if (!llvm::any_of(load.getResult().getUses(), isOperandA) || !load->isBeforeInBlock(store) ||
+          buffer.getElementType() != stored || buffer.getRows() != tile.getRows() ||
+          buffer.getCols() < tile.getCols())
         continue;
       b.setInsertionPoint(store);
       BulkStoreOp::create(b, store.getLoc(), store.getTile(), load.getResult(), store.getDest(),
@@ -112,9 +115,7 @@ LogicalResult RolePipeInserter::createPipes() {
     pipeOfLoad[load] = index;
     if (index < pipes.size())
       continue;
-    bool isQ = llvm::any_of(load.getResult().getUses(), [](OpOperand &use) {
-      return isa<MmaStartOp>(use.getOwner()) && use.getOperandNumber() == 0;
-    });
+    bool isQ = llvm::any_of(load.getResult().getUses(), isOperandA);
     b.setInsertionPointToStart(forall.getBody());
     if (!pipes.empty())
       b.setInsertionPointAfter(pipes.back().create);
@@ -168,6 +169,10 @@ void RolePipeInserter::replace(LoadTileOp load, Value &counter) {
   PipeCommitOp::create(b, loc, pipe);
   auto wait =
       PipeWaitOp::create(b, loc, load.getResult().getType(), pipe, counter, b.getI64IntegerAttr(0));
+  if (schedule.getQInRegisters() && llvm::any_of(load.getResult().getUses(), isOperandA)) {
+    Value fragments = LocalLoadOp::create(b, loc, load.getResult().getType(), wait.getTile());
+    load.getResult().replaceUsesWithIf(fragments, isOperandA);
+  }
   load.getResult().replaceAllUsesWith(wait.getTile());
   b.setInsertionPointAfter(lastReader(wait.getTile(), wait));
   PipeReleaseOp::create(b, loc, pipe, counter);
