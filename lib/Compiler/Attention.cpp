@@ -7,6 +7,8 @@
 
 #include "attn/Compiler/Attention.h"
 
+#include "attn/Compiler/LengthClass.h"
+
 #include <array>
 #include <cmath>
 
@@ -118,6 +120,7 @@ rt::Expected<KernelSpec> Attention::specOf(const AttentionTensors &tensors) cons
   spec.lse = tensors.lse.has_value();
   // Less than an element is for the check of the arguments, which names the tensor.
   spec.alignment = std::max(alignmentOf({&q, &k, &v, &o}), rt::byteSize(q.elementType));
+  spec.maxSeqLen = lengthBound(std::max(q.sizes[1], k.sizes[1]));
   return spec;
 }
 

@@ -134,10 +134,11 @@ OwningOpRef<ModuleOp> ProblemBuilder::build() {
   ValueRange arguments = function.getArguments();
   Value lse = spec.lse ? arguments[4] : Value();
   Value slopes = spec.alibi ? arguments[types.size() - 2] : Value();
-  auto op = ForwardOp::create(b, loc, arguments[0], arguments[1], arguments[2], arguments[3], lse,
-                              /*lse_tail=*/Value(), arguments.back(), ValueRange(), ValueRange(),
-                              mask(), DenseLayoutAttr::get(b.getContext()),
-                              b.getI64IntegerAttr(spec.alignment), ScheduleAttr());
+  auto op = ForwardOp::create(
+      b, loc, arguments[0], arguments[1], arguments[2], arguments[3], lse,
+      /*lse_tail=*/Value(), arguments.back(), ValueRange(), ValueRange(), mask(),
+      DenseLayoutAttr::get(b.getContext()), b.getI64IntegerAttr(spec.alignment),
+      spec.maxSeqLen ? b.getI64IntegerAttr(*spec.maxSeqLen) : IntegerAttr(), ScheduleAttr());
   if (spec.softcap || spec.alibi)
     buildScore(op, slopes);
   if (DictionaryAttr pinned = pins())

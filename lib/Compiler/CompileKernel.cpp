@@ -7,6 +7,7 @@
 
 #include "KernelLowering.h"
 #include "Session.h"
+#include "attn/Compiler/LengthClass.h"
 #include "attn/Runtime/Hash.h"
 #include "attn/Target/CubinAssembler.h"
 #include "attn/Target/HostJit.h"
@@ -105,7 +106,9 @@ rt::Alias Compiler::alias(const KernelSpec &spec, rt::PayloadKind kind) const {
   if (options.schedules.file)
     builder.add("schedules", options.schedules.file->digest)
         .add("device", options.schedules.device);
-  visitSpec(spec, FieldPacker{builder});
+  // Calls of other lengths that come to the same kernel share its alias.
+  KernelSpec dispatched = withLengthClass(spec, *info);
+  visitSpec(dispatched, FieldPacker{builder});
   return {builder.finish()};
 }
 

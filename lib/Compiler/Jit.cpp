@@ -9,6 +9,7 @@
 
 #include "JitKernels.h"
 #include "KernelTable.h"
+#include "attn/Compiler/LengthClass.h"
 #include "attn/Runtime/Flight.h"
 #include "attn/Runtime/Fork.h"
 #include "attn/Runtime/SpecRecorder.h"
@@ -42,7 +43,7 @@ private:
   using Flight = rt::Flight<JitKernelPtr>;
 
   rt::Status checkCapture(const KernelSpec &spec, CudaDevice &device, void *stream);
-  rt::Status checkCached(const KernelSpec &spec, Device device);
+  rt::Status checkCached(const KernelSpec &spec, const std::string &target);
   /// Makes the kernel, or waits for the thread that does.
   rt::Expected<JitKernelPtr> make(const KernelKey &key);
   rt::Expected<JitKernelPtr> build(const KernelKey &key);
@@ -162,16 +163,13 @@ rt::Status Jit::Impl::checkCapture(const KernelSpec &spec, CudaDevice &device, v
                       "the capture");
 }
 
-rt::Status Jit::Impl::checkCached(const KernelSpec &spec, Device device) {
-  rt::Expected<std::string> target = targetOf(device);
-  if (!target)
-    return rt::fail(target.error());
-  rt::Expected<Compiler> compiler = compilerFor(*target);
+rt::Status Jit::Impl::checkCached(const KernelSpec &spec, const std::string &target) {
+  rt::Expected<Compiler> compiler = compilerFor(target);
   if (!compiler)
     return rt::fail(compiler.error());
   if (compiler->find(spec, cache))
     return {};
-  return rt::fail(notCompiled(spec, *target));
+  return rt::fail(notCompiled(spec, target));
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,7 +298,10 @@ rt::Expected<JitKernelPtr> Jit::Impl::get(const KernelSpec &spec, Device device,
   rt::Expected<KernelSpec> canonical = canonicalize(spec);
   if (!canonical)
     return rt::fail(canonical.error());
-  KernelKey key{*canonical, device};
+  rt::Expected<std::string> target = targetOf(device);
+  if (!target)
+    return rt::fail(target.error());
+  KernelKey key{withLengthClass(std::move(*canonical), *findTarget(*target)), device};
   if (const JitKernelPtr *found = table.find(key.spec, device)) {
     table.insert({spec, device}, *found);
     return *found;
@@ -312,10 +313,9 @@ rt::Expected<JitKernelPtr> Jit::Impl::get(const KernelSpec &spec, Device device,
     if (rt::Status status = checkCapture(key.spec, **opened, stream); !status)
       return rt::fail(status.error());
   }
-  if (rt::Expected<std::string> target = targetOf(device))
-    note(key.spec, *target);
+  note(key.spec, *target);
   if (mode == JitMode::Forbid)
-    if (rt::Status status = checkCached(key.spec, device); !status)
+    if (rt::Status status = checkCached(key.spec, *target); !status)
       return rt::fail(status.error());
   if (mode == JitMode::Background)
     if (rt::Expected<JitKernelPtr> slower = makeInBackground(key); !slower || *slower)
@@ -356,8 +356,9 @@ rt::Expected<rt::LoadedArtifactPtr> Jit::compile(const KernelSpec &spec,
   rt::Expected<Compiler> compiler = impl->compilerFor(target);
   if (!compiler)
     return rt::fail(compiler.error());
-  impl->note(*canonical, target);
-  return compiler->compile(*canonical, compiler->codeKind(), impl->cache);
+  KernelSpec dispatched = withLengthClass(std::move(*canonical), compiler->target());
+  impl->note(dispatched, target);
+  return compiler->compile(dispatched, compiler->codeKind(), impl->cache);
 }
 
 rt::Status Jit::addBundle(const std::string &path) {

@@ -15,7 +15,8 @@ using namespace attn;
 static size_t hashOf(const KernelSpec &spec, Device device) {
   return llvm::hash_combine(device.ordinal, spec.phase, spec.dtype, spec.headDim.value_or(0),
                             spec.headsQ.value_or(0), spec.headsKV.value_or(0), spec.mask,
-                            spec.windowLeft.value_or(0), spec.lse, spec.alignment);
+                            spec.windowLeft.value_or(0), spec.lse, spec.alignment,
+                            spec.maxSeqLen.value_or(0));
 }
 
 static constexpr size_t kFirstSlots = 64;

@@ -9,7 +9,7 @@
 
 #include "Models.h"
 #include "SpecValues.h"
-#include "attn/Target/TargetInfo.h"
+#include "attn/Compiler/LengthClass.h"
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringSet.h>
@@ -341,18 +341,21 @@ rt::Status ManifestReader::read(StringRef text, StringRef name) {
   return readSpecs(object, name.str(), features, /*givenWins=*/false);
 }
 
-/// Each pair once, in the order of the manifest.
-static rt::Expected<std::vector<PrewarmKernel>> unique(std::vector<PrewarmKernel> kernels,
-                                                       StringRef name) {
+/// Each kernel once, in the order of the manifest. `variants` gives those of a spec on a target.
+static rt::Expected<std::vector<PrewarmKernel>> unique(
+    const std::vector<PrewarmKernel> &kernels, StringRef name,
+    llvm::function_ref<std::vector<KernelSpec>(const KernelSpec &, const TargetInfo &)> variants) {
   if (kernels.empty())
     return bad(name + ": names no kernel; add models or specs");
   llvm::StringSet<> seen;
   std::vector<PrewarmKernel> result;
-  for (PrewarmKernel &kernel : kernels) {
-    if (!findTarget(kernel.target))
+  for (const PrewarmKernel &kernel : kernels) {
+    const TargetInfo *target = findTarget(kernel.target);
+    if (!target)
       return bad(name + ": " + unknownTargetMessage(kernel.target));
-    if (seen.insert(kernel.target + " " + toText(kernel.spec)).second)
-      result.push_back(std::move(kernel));
+    for (KernelSpec &spec : variants(kernel.spec, *target))
+      if (seen.insert(kernel.target + " " + toText(spec)).second)
+        result.push_back({std::move(spec), kernel.target});
   }
   return result;
 }
@@ -364,7 +367,7 @@ rt::Expected<std::vector<PrewarmKernel>> ManifestReader::finish(StringRef name) 
   for (const std::string &target : targets)
     for (const KernelSpec &spec : specs)
       kernels.push_back({spec, target});
-  return unique(std::move(kernels), name);
+  return unique(kernels, name, lengthVariants);
 }
 
 rt::Expected<std::vector<PrewarmKernel>> attn::expandManifest(StringRef text, StringRef name,
@@ -408,5 +411,8 @@ attn::expandRecording(StringRef text, StringRef name, const PrewarmOverrides &ov
     for (const std::string &other : overrides.targets)
       kernels.push_back({*parsed, other});
   }
-  return unique(std::move(kernels), name);
+  // What was asked for has the lengths of those calls.
+  return unique(kernels, name, [](const KernelSpec &spec, const TargetInfo &target) {
+    return std::vector<KernelSpec>{withLengthClass(spec, target)};
+  });
 }

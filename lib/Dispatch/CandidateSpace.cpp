@@ -142,7 +142,7 @@ attn::switchSpaces(const TargetInfo &target, const ScheduleValues &schedule,
     return spaces;
   SmallVector<bool> either{false, true};
   add("persistent", &CandidateSpace::persistent,
-      SmallVector<Persistence>{Persistence::None, Persistence::Static, Persistence::Dynamic});
+      SmallVector<Persistence>{Persistence::None, Persistence::Static});
   add("overlap", &CandidateSpace::overlap, either);
   add("pingpong", &CandidateSpace::pingpong, either);
   add("kv_order", &CandidateSpace::kvOrder,

@@ -67,9 +67,11 @@ struct SelectSchedulePass : attn::impl::AttnSelectScheduleBase<SelectSchedulePas
                        << selection.fallbackReason << "): taking the generic path, row '"
                        << selection.row << "'";
     op->removeAttr(kPinsAttr);
-    if (auto forward = dyn_cast<ForwardOp>(op))
+    if (auto forward = dyn_cast<ForwardOp>(op)) {
       forward.setScheduleAttr(selection.schedule);
-    else
+      // It has served: problems with one schedule become one kernel.
+      forward.removeMaxSeqLenAttr();
+    } else
       cast<MergeStatesOp>(op).setScheduleAttr(selection.schedule);
   }
 

@@ -46,6 +46,22 @@ static unsigned maskSet(MaskAttrInterface mask) {
       .Default([](Attribute) { return masks::Other; });
 }
 
+/// The most keys of a row, where the mask bounds them by a constant.
+static std::optional<int64_t> windowKeys(MaskAttrInterface mask) {
+  if (auto window = dyn_cast<WindowMaskAttr>(mask)) {
+    if (window.getLeft() < 0 || window.getRight() < 0)
+      return std::nullopt;
+    auto keys = llvm::SaturatingAdd<uint64_t>(window.getLeft(), window.getRight(), uint64_t(1));
+    return static_cast<int64_t>(std::min<uint64_t>(keys, INT64_MAX));
+  }
+  std::optional<int64_t> least;
+  if (auto all = dyn_cast<AllOfMaskAttr>(mask))
+    for (Attribute member : all.getMasks())
+      if (std::optional<int64_t> keys = windowKeys(cast<MaskAttrInterface>(member)))
+        least = std::min(least.value_or(*keys), *keys);
+  return least;
+}
+
 ProblemFacts attn::describeProblem(ForwardOp op) {
   ProblemFacts facts;
   facts.elementType = op.getElementType();
@@ -56,6 +72,8 @@ ProblemFacts attn::describeProblem(ForwardOp op) {
   facts.alignmentBytes = op.getAlignmentBytes();
   facts.element = elementSet(facts.elementType);
   facts.masks = maskSet(op.getMask());
+  facts.windowKeys = windowKeys(op.getMask());
+  facts.maxSeqLen = op.getMaxSeqLen();
   bool oneQuery = cast<MemRefType>(op.getQ().getType()).getDimSize(1) == 1;
   facts.phase = oneQuery ? phases::Decode : phases::Prefill;
   return facts;
@@ -102,5 +120,20 @@ std::optional<RowMismatch> attn::matchRow(const RowCondition &takes, const Probl
     return RowMismatch{4, rangeMismatch("head_dim", facts.headDimQK, takes.headDimQK)};
   if (outside(facts.headDimV, takes.headDimV))
     return RowMismatch{4, rangeMismatch("head_dim_v", facts.headDimV, takes.headDimV)};
+  if (takes.maxSeqLen != 0 && (!facts.maxSeqLen || *facts.maxSeqLen > takes.maxSeqLen))
+    return RowMismatch{5, llvm::formatv("max_seq_len: takes at most {0}, the problem has {1}",
+                                        takes.maxSeqLen,
+                                        facts.maxSeqLen ? llvm::Twine(*facts.maxSeqLen).str()
+                                                        : std::string("sequences of any length"))};
   return std::nullopt;
+}
+
+std::optional<int64_t> attn::lengthClass(const ProblemFacts &facts, const TargetInfo &target) {
+  std::optional<int64_t> least;
+  if (!facts.maxSeqLen)
+    return least;
+  for (const ScheduleRow &row : scheduleTable(target).forward)
+    if (row.takes.maxSeqLen != 0 && !matchRow(row.takes, facts))
+      least = std::min(least.value_or(row.takes.maxSeqLen), row.takes.maxSeqLen);
+  return least;
 }

@@ -14,7 +14,7 @@ namespace {
 /// Warpgroups of wgmma, 64 rows each, beside one that copies.
 constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t qStages,
                                int64_t producerRegisters, int64_t consumerRegisters,
-                               Persistence persistent, bool pingpong) {
+                               Persistence persistent) {
   return {.algorithm = Algorithm::FA2,
           .qTile = 64 * warpgroups,
           .kvTile = kvTile,
@@ -27,7 +27,7 @@ constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t qStag
           .order = TileOrder::Linear,
           .kvOrder = KVOrder::Descending,
           .overlap = true,
-          .pingpong = pingpong,
+          .pingpong = false,
           .persistent = persistent,
           .qStages = qStages,
           .producerRegisters = producerRegisters,
@@ -37,38 +37,56 @@ constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t qStag
 }
 
 /// Two warpgroups that share the registers that the producer leaves.
-constexpr ScheduleValues wgmmaPair(int64_t kvTile, int64_t qStages, Persistence persistent,
-                                   bool pingpong = true) {
-  return wgmma(2, kvTile, qStages, 24, 240, persistent, pingpong);
+constexpr ScheduleValues wgmmaPair(int64_t kvTile, int64_t qStages, Persistence persistent) {
+  return wgmma(2, kvTile, qStages, 24, 240, persistent);
+}
+
+constexpr ScheduleValues withQInRegisters(ScheduleValues values) {
+  values.qInRegisters = true;
+  return values;
+}
+
+constexpr ScheduleValues inTurns(ScheduleValues values) {
+  values.pingpong = true;
+  return values;
 }
 
 /// A row of 16-bit types through wgmma, up to head dims.
 constexpr ScheduleRow wgmmaRow(llvm::StringLiteral name, int64_t maxHeadDimQK, int64_t maxHeadDimV,
-                               unsigned masks, ScheduleValues schedule) {
+                               unsigned masks, ScheduleValues schedule, int64_t maxSeqLen = 0) {
   return {.name = name,
           .takes = {.elements = elements::SixteenBit,
                     .headDimQK = {8, maxHeadDimQK},
                     .headDimV = {8, maxHeadDimV},
                     .masks = masks,
                     .phases = phases::Prefill,
-                    .minAlignment = 16},
+                    .minAlignment = 16,
+                    .maxSeqLen = maxSeqLen},
           .schedule = schedule};
 }
 
 // Measured on an H200 (docs/performance.md). Persistent CTAs pay where Q has two buffers, so that
-// the next Q tile comes early, and at head dim 256 even without. Turns pay at no head dim; where
-// they cost nothing they stay. 64 keys waste less on the diagonal than 80 and are slower without
-// one.
+// the next Q tile comes early, and at head dim 256 even without. The card's power bounds most of
+// these kernels: Q in registers and no turns save some of it; where turns are still taken they win
+// 1 to 3 % under a causal mask. 64 keys waste less on the diagonal than 80 and are slower without
+// one. Short sequences are few tiles: smaller ones waste less at their ends, and two Q buffers
+// hide the change from tile to tile, which long sequences make rarely.
 constexpr ScheduleRow kWgmma[] = {
-    wgmmaRow("wgmma_d64", 64, 64, masks::Any,
-             wgmma(3, 128, 2, 32, 160, Persistence::Static, /*pingpong=*/false)),
+    wgmmaRow("wgmma_d64_short", 64, 64, masks::Causal | masks::Window,
+             wgmmaPair(128, 2, Persistence::Static), /*maxSeqLen=*/1024),
+    wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 32, 160, Persistence::Static)),
     wgmmaRow("wgmma_d96", 96, 96, masks::Any,
-             wgmmaPair(128, 2, Persistence::Static, /*pingpong=*/false)),
-    wgmmaRow("wgmma_d128", 128, 128, masks::Any, wgmmaPair(128, 2, Persistence::Static)),
+             withQInRegisters(wgmmaPair(128, 2, Persistence::Static))),
+    wgmmaRow("wgmma_d128", 128, 128, masks::Any,
+             withQInRegisters(wgmmaPair(128, 2, Persistence::Static))),
+    wgmmaRow("wgmma_d192_short_full", 192, 192, masks::Full,
+             withQInRegisters(wgmmaPair(80, 2, Persistence::Static)), /*maxSeqLen=*/2048),
+    wgmmaRow("wgmma_d192_short", 192, 192, masks::Any,
+             withQInRegisters(wgmmaPair(64, 2, Persistence::Static)), /*maxSeqLen=*/2048),
     wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any, wgmmaPair(112, 1, Persistence::None)),
-    wgmmaRow("wgmma_d192", 192, 192, masks::Any, wgmmaPair(96, 1, Persistence::None)),
+    wgmmaRow("wgmma_d192", 192, 192, masks::Any, inTurns(wgmmaPair(96, 1, Persistence::None))),
     wgmmaRow("wgmma_d256_full", 256, 256, masks::Full, wgmmaPair(80, 1, Persistence::Static)),
-    wgmmaRow("wgmma_d256", 256, 256, masks::Any, wgmmaPair(64, 1, Persistence::Static)),
+    wgmmaRow("wgmma_d256", 256, 256, masks::Any, inTurns(wgmmaPair(64, 1, Persistence::Static))),
 };
 
 /// Rows of sm_80 for what wgmma does not take.

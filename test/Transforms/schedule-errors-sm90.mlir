@@ -1,16 +1,6 @@
 // RUN: attn-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(func.func(attn-verify-schedule{target=sm_90a}))"
 
 !t = memref<?x?x8x128xbf16>
-func.func @dynamic(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
-  // expected-error @below {{persistent: dynamic is not available; choose static, whose order evens work out, or none}}
-  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
-    schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma, persistent = dynamic>)
-  return
-}
-
-// -----
-
-!t = memref<?x?x8x128xbf16>
 func.func @warps(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   // expected-error @below {{warps: expected a multiple of 4 up to 28 with instruction = wgmma, got 6}}
   attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)

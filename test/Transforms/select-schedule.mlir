@@ -31,7 +31,7 @@ func.func @d72_causal(%q: memref<?x?x8x72xf16>, %k: memref<?x?x8x72xf16>, %v: me
 
 // A window inside a composition is uneven, too.
 // CHECK-LABEL: func @d128_composed
-// CHECK: schedule(<q_tile = 128, kv_tile = 48, stages = 2, order = longest_first>)
+// CHECK: schedule(<q_tile = 128, kv_tile = 48, stages = 2>)
 func.func @d128_composed(%q: memref<?x?x8x128xbf16>, %k: memref<?x?x2x128xbf16>,
                          %v: memref<?x?x2x128xbf16>, %o: memref<?x?x8x128xbf16>, %s: f32) {
   attn.forward ins(%q, %k, %v : memref<?x?x8x128xbf16>, memref<?x?x2x128xbf16>, memref<?x?x2x128xbf16>)

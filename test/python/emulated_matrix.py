@@ -152,6 +152,16 @@ class SM90A:
                         yield small(dtype=dtype, head_dim=head_dim, head_dim_v=head_dim_v,
                                     mask=mask, heads_q=1, seq_q=seq_q, seq_kv=seq_kv)
 
+    def short(self):
+        """The rows for sequences that are promised to be short; longer ones are right as well."""
+        for head_dim, head_dim_v, mask, kv in [
+            (64, 64, "causal", 128), (192, 192, "none", 80), (192, 128, "none", 80),
+            (192, 192, "causal", 64), (192, 128, "causal", 64),
+        ]:
+            for seq_q, seq_kv in [(1, kv), (127, 2 * kv + 1), (129, 3 * kv - 1), (5, 0), (200, 310)]:
+                yield small(head_dim=head_dim, head_dim_v=head_dim_v, mask=mask, heads_q=1,
+                            seq_q=seq_q, seq_kv=seq_kv, max_seq_len=300)
+
     def masks(self):
         for head_dims, shapes in [
             ((64, 64), [(200, 310), (310, 200), (131, 139)]),
@@ -192,6 +202,9 @@ class SM90A:
         yield small(head_dim=64, out="f32", lse=False, seq_q=70, seq_kv=200)
         yield small(head_dim=128, stages=1, seq_q=70, seq_kv=300)
         yield small(head_dim=64, overlap=False, pingpong=False, seq_q=200, seq_kv=300)
+        for mask in ("none", "causal"):
+            yield small(head_dim=128, q_in_registers=True, mask=mask, heads_q=3, seq_q=300, seq_kv=200)
+        yield small(head_dim=72, head_dim_v=40, dtype="f16", q_in_registers=True, seq_q=70, seq_kv=300)
         yield small(head_dim=64, kv_order="ascending", mask="causal", seq_q=200, seq_kv=300)
         yield small(head_dim=128, split_kv=2, mask="causal", seq_q=130, seq_kv=300)
         # What tensor maps do not take.

@@ -28,8 +28,8 @@ struct AttentionTensors {
 class Attention {
 public:
   /// `base` says which attention: mask, window, soft cap, pinned schedule. What the tensors decide
-  /// is overwritten: types, head dims, head counts, alibi, lse, alignment, phase. `jit` outlives
-  /// the object.
+  /// is overwritten: types, head dims, head counts, alibi, lse, alignment, phase, max_seq_len.
+  /// `jit` outlives the object.
   explicit Attention(Jit &jit, KernelSpec base = {}) : jit(&jit), base(std::move(base)) {}
 
   /// What the kernel for these tensors is specialized for, not yet canonical. BadInput names the

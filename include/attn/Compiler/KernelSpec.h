@@ -54,6 +54,8 @@ struct KernelSpec {
   bool lse = true;
   KVKind kv = KVKind::Dense;
   int64_t alignment = 16; ///< Bytes that all addresses and row strides divide by.
+  /// A hint: sequences that the schedule is chosen for; longer ones are computed as well.
+  std::optional<int64_t> maxSeqLen;
   SchedulePins pins;
   bool operator==(const KernelSpec &) const = default;
 };
@@ -112,6 +114,10 @@ template <class Spec, class Visitor> void visitSpec(Spec &spec, Visitor &&visit)
   visit(SpecKey{"kv", "where K and V live: dense"}, spec.kv);
   visit(SpecKey{"alignment", "bytes that addresses and row strides divide by", 2, 256},
         spec.alignment);
+  visit(SpecKey{"max_seq_len",
+                "longest sequence that the schedule is chosen for (a hint; default: any)", 1,
+                INT32_MAX},
+        spec.maxSeqLen);
   visitPins(spec.pins, visit);
 }
 

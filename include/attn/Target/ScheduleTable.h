@@ -35,6 +35,9 @@ struct ProblemFacts {
   unsigned element = 0; ///< One member of elements::Set.
   unsigned masks = 0;   ///< A masks::Set.
   unsigned phase = 0;   ///< One member of phases::Set.
+  /// The most keys that the mask leaves a row, where it is a window of constant size.
+  std::optional<int64_t> windowKeys = std::nullopt;
+  std::optional<int64_t> maxSeqLen = std::nullopt; ///< Of the sequences to choose for.
 
   int64_t elementBytes() const { return elementType.getIntOrFloatBitWidth() / 8; }
   int64_t outElementBytes() const { return outType.getIntOrFloatBitWidth() / 8; }
@@ -56,6 +59,8 @@ struct RowCondition {
   unsigned masks = masks::Any;
   unsigned phases = phases::Any;
   int64_t minAlignment = 1;
+  /// Takes only problems that promise sequences of at most that length; 0 takes all.
+  int64_t maxSeqLen = 0;
 };
 
 /// One row of a schedule table: the problems it takes, and their schedule.
@@ -90,7 +95,11 @@ struct RowMismatch {
 };
 std::optional<RowMismatch> matchRow(const RowCondition &takes, const ProblemFacts &facts);
 /// One more than any step of a RowMismatch.
-constexpr int kNumMatchSteps = 5;
+constexpr int kNumMatchSteps = 6;
+
+/// The least bound of sequence lengths that dispatch tells from `facts.maxSeqLen`: that of a row
+/// for short sequences which takes the problem, or nothing where no row asks for lengths.
+std::optional<int64_t> lengthClass(const ProblemFacts &facts, const TargetInfo &target);
 
 } // namespace attn
 

@@ -187,6 +187,8 @@ LogicalResult ForwardOp::verify() {
   if (alignment < elementBytes || !llvm::isPowerOf2_64(alignment))
     return emitOpError() << "C10: expected alignment to be a power of two of at least "
                          << elementBytes << " bytes, got " << alignment;
+  if (std::optional<int64_t> length = getMaxSeqLen(); length && *length < 1)
+    return emitOpError() << "C13: expected max_seq_len to be at least 1, got " << *length;
   return success();
 }
 

@@ -138,8 +138,7 @@ def Attn_KVOrder : Attn_Enum<"KVOrder", "the order in which a Q tile visits the 
   I32EnumCase<"Ascending", 0, "ascending">, I32EnumCase<"Descending", 1, "descending">]>;
 
 def Attn_Persistence : Attn_Enum<"Persistence", "how CTAs come by their Q tiles", [
-  I32EnumCase<"None", 0, "none">, I32EnumCase<"Static", 1, "static">,
-  I32EnumCase<"Dynamic", 2, "dynamic">]>;
+  I32EnumCase<"None", 0, "none">, I32EnumCase<"Static", 1, "static">]>;
 
 def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
   let summary = "every decision of how a problem is computed";
@@ -171,8 +170,8 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
       predecessor's P V.
     - `pingpong`: warpgroups take turns, so that one's products run beside the other's
       softmax.
-    - `persistent`: `none` (a CTA for each Q tile), `static` (as many CTAs as run at once,
-      each takes every n-th tile) or `dynamic` (each takes the next one).
+    - `persistent`: `none` (a CTA for each Q tile) or `static` (as many CTAs as run at once,
+      each takes every n-th tile).
     - `q_stages`: Q tiles in flight or in use.
     - `producer_registers`, `consumer_registers`: registers of a thread of either kind; 0
       leaves both with an equal share.

@@ -36,7 +36,8 @@ def Attn_ForwardOp : Attn_Op<"forward", [
     heads_kv, head_dim], any strides, last dim contiguous. The optional region maps a
     score in natural units; its arguments are (score, batch, head, i, j).
     `alignment` is a promise: all base pointers and all strides but the last are
-    multiples of that many bytes.
+    multiples of that many bytes. `max_seq_len` is a hint: the schedule is chosen for sequences
+    (of queries and of keys) of at most that length; longer ones are computed as well.
 
     Constraints:
     - C1: q, k, v, o have rank 4; lse has rank 3 and element type f32.
@@ -57,6 +58,7 @@ def Attn_ForwardOp : Attn_Op<"forward", [
       schedule's split_kv (at least 2), in o and lse; both are given and are f32.
     - C12: lse_tail has the shape of lse, with which it is given, is f32 and strided, in the
       default memory space.
+    - C13: max_seq_len is positive.
 
     Example:
     ```mlir
@@ -82,7 +84,8 @@ def Attn_ForwardOp : Attn_Op<"forward", [
     Variadic<AnyType>:$mask_args, Variadic<AnyType>:$kv_args,
     DefaultValuedAttr<Attn_MaskAttr, "::attn::NoneMaskAttr::get($_builder.getContext())">:$mask,
     DefaultValuedAttr<Attn_KVLayoutAttr, "::attn::DenseLayoutAttr::get($_builder.getContext())">:$kv,
-    OptionalAttr<I64Attr>:$alignment, OptionalAttr<Attn_Schedule>:$schedule);
+    OptionalAttr<I64Attr>:$alignment, OptionalAttr<I64Attr>:$max_seq_len,
+    OptionalAttr<Attn_Schedule>:$schedule);
   let regions = (region MaxSizedRegion<1>:$score);
   let assemblyFormat = [{
     `ins` `(` $q `,` $k `,` $v `:` type($q) `,` type($k) `,` type($v) `)`
@@ -91,7 +94,8 @@ def Attn_ForwardOp : Attn_Op<"forward", [
     `scale` `(` $scale `)`
     (`mask` `(` $mask^ `)`)? (`mask_args` `(` $mask_args^ `:` type($mask_args) `)`)?
     (`kv` `(` $kv^ `)`)? (`kv_args` `(` $kv_args^ `:` type($kv_args) `)`)?
-    (`alignment` `(` $alignment^ `)`)? (`schedule` `(` $schedule^ `)`)?
+    (`alignment` `(` $alignment^ `)`)? (`max_seq_len` `(` $max_seq_len^ `)`)?
+    (`schedule` `(` $schedule^ `)`)?
     attr-dict (`score` $score^)?
   }];
   let hasVerifier = 1;
