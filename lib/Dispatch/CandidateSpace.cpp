@@ -68,8 +68,9 @@ static ScheduleValues scheduleWith(Instruction instruction, const TargetInfo &ta
 }
 
 static bool isSwitch(StringRef field) {
-  return llvm::is_contained(
-      {"split_kv", "order", "persistent", "overlap", "pingpong", "kv_order", "integer_max"}, field);
+  return llvm::is_contained({"split_kv", "order", "pack_gqa", "persistent", "overlap", "pingpong",
+                             "kv_order", "integer_max"},
+                            field);
 }
 
 static void fillTiles(CandidateSpace &space, const TargetInfo &target,
@@ -138,9 +139,10 @@ attn::switchSpaces(const TargetInfo &target, const ScheduleValues &schedule,
   add("split_kv", &CandidateSpace::splitKV, SmallVector<int64_t>{1, 2, 4, 8, 16});
   add("order", &CandidateSpace::order,
       SmallVector<TileOrder>{TileOrder::Linear, TileOrder::LongestFirst});
+  SmallVector<bool> either{false, true};
+  add("pack_gqa", &CandidateSpace::packGqa, either);
   if (!target.isGpu || schedule.instruction != Instruction::Wgmma)
     return spaces;
-  SmallVector<bool> either{false, true};
   add("persistent", &CandidateSpace::persistent,
       SmallVector<Persistence>{Persistence::None, Persistence::Static});
   add("overlap", &CandidateSpace::overlap, either);

@@ -104,6 +104,7 @@ std::optional<RowMismatch> RowSearch::trySchedule(ScheduleValues values, bool se
   bool isEven = facts.windowKeys && *facts.windowKeys <= kSmallWindow;
   if (!setsOrder && !isEven && facts.masks & (masks::Causal | masks::Window))
     values.order = TileOrder::LongestFirst;
+  values.packGqa &= facts.canPackGqa && pins.algorithm != Algorithm::FA1;
   // f32 output of 16-bit inputs shows how P was rounded: that of a row's largest score must be 1.
   if (target.isGpu && !facts.elementType.isF32() && facts.outType.isF32())
     values.lazyRescale = false;
@@ -155,7 +156,7 @@ void RowSearch::reject(const ScheduleRow &row, RowMismatch mismatch, Selection &
 /// Why a pin means nothing to the CPU, of which any row has the schedule; empty when all do or
 /// say what it does anyway.
 std::string RowSearch::checkPinsOfCPU(const ScheduleValues &schedule) const {
-  const StringRef used[] = {"algorithm", "q_tile", "kv_tile", "split_kv", "order"};
+  const StringRef used[] = {"algorithm", "q_tile", "kv_tile", "split_kv", "order", "pack_gqa"};
   std::string fault;
   visitSchedule(
       [&](StringRef name, const auto &value, const auto &pin) {

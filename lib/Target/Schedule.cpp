@@ -23,7 +23,7 @@ ScheduleAttr attn::toAttr(MLIRContext *context, const ScheduleValues &s) {
   return ScheduleAttr::get(context, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
                            s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder, s.overlap,
                            s.pingpong, s.persistent, s.qStages, s.producerRegisters,
-                           s.consumerRegisters, s.integerMax, s.lazyRescale);
+                           s.consumerRegisters, s.integerMax, s.lazyRescale, s.packGqa);
 }
 
 ScheduleValues attn::toValues(ScheduleAttr s) {
@@ -45,7 +45,8 @@ ScheduleValues attn::toValues(ScheduleAttr s) {
           .producerRegisters = s.getProducerRegisters(),
           .consumerRegisters = s.getConsumerRegisters(),
           .integerMax = s.getIntegerMax(),
-          .lazyRescale = s.getLazyRescale()};
+          .lazyRescale = s.getLazyRescale(),
+          .packGqa = s.getPackGqa()};
 }
 
 std::string attn::checkPins(MLIRContext *context, const SchedulePins &pins) {
@@ -62,7 +63,7 @@ std::string attn::checkPins(MLIRContext *context, const SchedulePins &pins) {
   (void)ScheduleAttr::verify(emit, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
                              s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder,
                              s.overlap, s.pingpong, s.persistent, s.qStages, s.producerRegisters,
-                             s.consumerRegisters, s.integerMax, s.lazyRescale);
+                             s.consumerRegisters, s.integerMax, s.lazyRescale, s.packGqa);
   return message;
 }
 

@@ -271,9 +271,23 @@ static std::string checkRegisters(const RegisterUse &use, const TargetInfo &targ
                                                     : "q_tile or kv_tile, or use more warps");
 }
 
+static std::string checkPacking(const ProblemFacts &facts, ScheduleAttr schedule) {
+  if (!schedule.getPackGqa())
+    return {};
+  if (!facts.canPackGqa)
+    return "pack_gqa: expected one query (known at compile time), more query heads than key/value "
+           "heads, and a mask that shows it all keys; choose pack_gqa = false";
+  if (schedule.usesWgmma() || schedule.getAlgorithm() == Algorithm::FA1)
+    return llvm::formatv("pack_gqa: expected false with {0}, got true",
+                         schedule.usesWgmma() ? "instruction = wgmma" : "algorithm = fa1");
+  return {};
+}
+
 std::string attn::checkSchedule(const ProblemFacts &facts, const TargetInfo &target,
                                 ScheduleAttr schedule) {
   std::string fault = checkAlgorithm(facts, target, schedule);
+  if (fault.empty())
+    fault = checkPacking(facts, schedule);
   if (!fault.empty() || !target.isGpu)
     return fault;
   fault = checkInstruction(facts, target, schedule);

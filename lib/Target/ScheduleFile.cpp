@@ -46,7 +46,8 @@ static constexpr ScheduleValues kDefaults = {.algorithm = Algorithm::FA2,
                                              .producerRegisters = 0,
                                              .consumerRegisters = 0,
                                              .integerMax = false,
-                                             .lazyRescale = true};
+                                             .lazyRescale = true,
+                                             .packGqa = false};
 
 ScheduleValues attn::scheduleOf(const FileRow &row) { return mergePins(kDefaults, row.schedule); }
 

@@ -76,6 +76,7 @@ ProblemFacts attn::describeProblem(ForwardOp op) {
   facts.maxSeqLen = op.getMaxSeqLen();
   bool oneQuery = cast<MemRefType>(op.getQ().getType()).getDimSize(1) == 1;
   facts.phase = oneQuery ? phases::Decode : phases::Prefill;
+  facts.canPackGqa = op.canPackGqa();
   return facts;
 }
 

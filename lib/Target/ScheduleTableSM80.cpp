@@ -28,6 +28,11 @@ constexpr ScheduleValues mma(int64_t qTile, int64_t kvTile, int64_t stages, bool
           .lazyRescale = true};
 }
 
+constexpr ScheduleValues packed(ScheduleValues values) {
+  values.packGqa = true;
+  return values;
+}
+
 constexpr ScheduleValues fma(int64_t qTile, int64_t kvTile, int64_t warps) {
   return {.algorithm = Algorithm::FA2,
           .qTile = qTile,
@@ -64,9 +69,10 @@ constexpr ScheduleRow withCtasPerSM(int64_t ctas, ScheduleRow row) {
 // One stage already overlaps the copy of K with P V and that of V with Q K^T; two are
 // taken where two CTAs of an SM still find room. Unequal head dims go by the larger.
 const ScheduleRow kForward[] = {
-    // One query: 16 rows are the fewest that an mma takes, so the warps share out keys.
-    mmaRow("decode_d128", phases::Decode, 128, mma(16, 64, 2, false, WarpSplit::Keys)),
-    mmaRow("decode_d256", phases::Decode, 256, mma(16, 64, 1, false, WarpSplit::Keys)),
+    // One query: 16 rows are the fewest that an mma takes, so the warps share out keys, and the
+    // query heads of a key/value head fill rows that would be empty.
+    mmaRow("decode_d128", phases::Decode, 128, packed(mma(16, 64, 2, false, WarpSplit::Keys))),
+    mmaRow("decode_d256", phases::Decode, 256, packed(mma(16, 64, 1, false, WarpSplit::Keys))),
     mmaRow("mma_d64", phases::Any, 64, mma(128, 64, 2, /*qInRegisters=*/true)),
     mmaRow("mma_d96", phases::Any, 96, mma(128, 64, 2, false)),
     // 48 keys rather than 64: as fast, and the accumulators fit without spills.

@@ -46,3 +46,12 @@ func.func @split_without_partial_outputs(%q: memref<?x?x8x64xf16>, %o: memref<?x
                outs(%o : memref<?x?x8x64xf16>) scale(%scale) schedule(<split_kv = 2>)
   return
 }
+
+// -----
+
+func.func @packed_prefill(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %scale: f32) {
+  // expected-error@+1 {{expected one query (known at compile time) that sees all keys, more query heads than key/value heads and an algorithm other than fa1 for pack_gqa = true}}
+  attn.forward ins(%q, %k, %k : memref<?x?x8x64xf16>, memref<?x?x2x64xf16>, memref<?x?x2x64xf16>)
+               outs(%q : memref<?x?x8x64xf16>) scale(%scale) schedule(<pack_gqa = true>)
+  return
+}

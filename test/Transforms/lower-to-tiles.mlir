@@ -277,6 +277,40 @@ func.func @longest_first(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %sc
 
 // -----
 
+// The rows of a tile are the query heads of a key/value head: 4 of 8 are a view that begins at head
+// 4 g. One query of a causal mask sees all keys, whose end alone is tested.
+// CHECK-LABEL: func @pack_gqa
+// CHECK-SAME: %[[Q:[^:]*]]: memref<?x1x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK: scf.forall (%[[B:.*]], %[[G:.*]]) in (%{{.*}}, 2) {
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}:4, %[[STRIDES:.*]]:4 = memref.extract_strided_metadata %[[Q]]
+// CHECK: %[[HEAD:.*]] = arith.muli %[[G]], %c4
+// CHECK: %[[FIRST:.*]] = arith.muli %[[HEAD]], %[[STRIDES]]#2
+// CHECK: %[[VIEW:.*]] = memref.reinterpret_cast %[[Q]] to offset: [%[[FIRST]]], sizes: [%{{.*}}, 4, 1, 64], strides: [%[[STRIDES]]#0, %[[STRIDES]]#2, %[[STRIDES]]#1, 1]
+// CHECK: attn.load_tile %[[VIEW]][%[[B]], %c0, %c0]
+// CHECK: attn.load_tile %{{.*}}[%[[B]], %{{.*}}, %[[G]]]
+// CHECK: attn.map_scores {{.*}} lengths(%c4{{.*}},
+// CHECK: ^bb0(%{{.*}}: f32, %[[I:.*]]: index, %{{.*}}: index):
+// CHECK:   %[[H:.*]] = arith.addi %[[HEAD]], %[[I]]
+// CHECK:   memref.load %{{.*}}[%[[H]]]
+// CHECK: attn.mask_scores {{.*}}#attn.none
+// CHECK: memref.reinterpret_cast {{.*}} sizes: [%{{.*}}, 1, 4]
+// CHECK: memref.reinterpret_cast {{.*}} sizes: [%{{.*}}, 4, 1, 64]
+!q1 = memref<?x1x8x64xf16, strided<[?, ?, ?, 1]>>
+!kv = memref<?x?x2x64xf16, strided<[?, ?, ?, 1]>>
+func.func @pack_gqa(%q: !q1, %k: !kv, %v: !kv, %o: !q1, %lse: memref<?x8x1xf32>, %scale: f32,
+                    %slopes: memref<8xf32>) {
+  attn.forward ins(%q, %k, %v : !q1, !kv, !kv) outs(%o, %lse : !q1, memref<?x8x1xf32>)
+               scale(%scale) mask(#attn.causal<bottom_right>)
+               schedule(<q_tile = 16, pack_gqa = true>) score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %y = attn.alibi %s, %slopes[%h], %i, %j : memref<8xf32>
+    attn.yield %y : f32
+  }
+  return
+}
+
+// -----
+
 // (O, LSE) = merge over parts, from the empty result.
 // CHECK-LABEL: func @merge_states
 // CHECK-SAME: %[[PO:[^:]*]]: memref<4x?x?x8x40xf32>, %[[PL:[^:]*]]: memref<4x?x8x?xf32>, %[[O:[^:]*]]: memref<?x?x8x40xbf16>, %[[LSE:[^:]*]]: memref<?x8x?xf32>

@@ -100,6 +100,22 @@ func.func @decode(%q: memref<?x1x8x128xbf16>, %k: memref<?x?x8x128xbf16>,
   return
 }
 
+// The query heads of a key/value head are the rows of a tile where their one query sees all keys.
+// CHECK-LABEL: func @decode_gqa
+// CHECK: schedule(<q_tile = 16, stages = 2, warp_split = keys, order = longest_first, pack_gqa = true>)
+// CHECK: schedule(<q_tile = 16, stages = 2, warp_split = keys>)
+// CPU-LABEL: func @decode_gqa
+// CPU: schedule(<q_tile = 8, kv_tile = 128, warps = 1, instruction = fma, order = longest_first, lazy_rescale = false, pack_gqa = true>)
+// CPU: schedule(<q_tile = 8, kv_tile = 128, warps = 1, instruction = fma, lazy_rescale = false>)
+func.func @decode_gqa(%q: memref<?x1x8x128xbf16>, %k: memref<?x?x2x128xbf16>,
+                      %v: memref<?x?x2x128xbf16>, %o: memref<?x1x8x128xbf16>, %s: f32) {
+  attn.forward ins(%q, %k, %v : memref<?x1x8x128xbf16>, memref<?x?x2x128xbf16>, memref<?x?x2x128xbf16>)
+               outs(%o : memref<?x1x8x128xbf16>) scale(%s) mask(#attn.causal<bottom_right>) alignment(16)
+  attn.forward ins(%q, %k, %v : memref<?x1x8x128xbf16>, memref<?x?x2x128xbf16>, memref<?x?x2x128xbf16>)
+               outs(%o : memref<?x1x8x128xbf16>) scale(%s) mask(#attn.window<100, 0>) alignment(16)
+  return
+}
+
 // The columns of O do not divide into four warps: split by rows instead.
 // CHECK-LABEL: func @decode_d80
 // CHECK: schedule(<q_tile = 128, stages = 2>)

@@ -95,6 +95,10 @@ class SM80:
                 yield small(head_dim=head_dim, phase="decode", seq_q=None, seq_kv=seq_kv,
                             heads_q=4)
         yield small(dtype="f16", head_dim=128, phase="decode", seq_q=None, seq_kv=300, split_kv=2)
+        for heads_q, heads_kv in ((6, 2), (20, 1), (2, 2)):
+            for keys in ({}, {"alibi": True}, {"split_kv": 3}, {"layout": "head_major"}):
+                yield small(head_dim=64, phase="decode", mask="causal", seq_q=None, seq_kv=200,
+                            heads_q=heads_q, heads_kv=heads_kv, **keys)
 
     def far(self):
         yield from far(

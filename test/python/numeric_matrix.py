@@ -137,6 +137,18 @@ def layouts():
 def decode():
     for seq_kv in (1, 63, 64, 65, 1000):
         yield problem(dtype="bf16", head_dim=64, phase="decode", seq_q=None, seq_kv=seq_kv)
+    # Query heads of a group as rows of a tile: fewer and more than it has, and each for itself.
+    for heads_q, heads_kv in ((6, 2), (40, 2), (3, 3)):
+        for keys in ({}, {"alibi": True}, {"softcap": 5}, {"split_kv": 3}, {"pack_gqa": False}):
+            if heads_q > heads_kv or "pack_gqa" not in keys:
+                yield problem(
+                    dtype="bf16", head_dim=64, phase="decode", mask="causal", seq_q=None,
+                    seq_kv=200, heads_q=heads_q, heads_kv=heads_kv, **keys
+                )
+    for layout in ("head_major", "packed", "padded", "sparse"):
+        yield problem(
+            dtype="f32", phase="decode", seq_q=None, seq_kv=70, heads_q=6, heads_kv=2, layout=layout
+        )
     # Decode and prefill agree at the same position: keys 904 to 4999.
     yield problem(
         phase="decode", mask="causal", window=4096, seq_q=None, seq_kv=5000, heads_q=2, heads_kv=1

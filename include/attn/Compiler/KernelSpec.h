@@ -92,6 +92,8 @@ template <class Pins, class Visitor> void visitPins(Pins &pins, Visitor &&visit)
   visit(SpecKey{"integer_max", "compare scores with their reference as integers"}, pins.integerMax);
   visit(SpecKey{"lazy_rescale", "the softmax reference moves for scores 2^8 above it alone"},
         pins.lazyRescale);
+  visit(SpecKey{"pack_gqa", "one query: rows of a tile are the query heads of a key/value head"},
+        pins.packGqa);
 }
 
 template <class Spec, class Visitor> void visitSpec(Spec &spec, Visitor &&visit) {

@@ -29,7 +29,7 @@ template <template <typename> class Slot> struct ScheduleFields {
   Slot<bool> overlap{}, pingpong{};
   Slot<Persistence> persistent{};
   Slot<int64_t> qStages{}, producerRegisters{}, consumerRegisters{};
-  Slot<bool> integerMax{}, lazyRescale{};
+  Slot<bool> integerMax{}, lazyRescale{}, packGqa{};
 
   bool operator==(const ScheduleFields &) const = default;
 };
@@ -63,6 +63,7 @@ void visitSchedule(Visitor &&visit, Fields &...fields) {
   visit("consumer_registers", fields.consumerRegisters...);
   visit("integer_max", fields.integerMax...);
   visit("lazy_rescale", fields.lazyRescale...);
+  visit("pack_gqa", fields.packGqa...);
 }
 
 /// Text of a field's value, as #attn.schedule spells it.

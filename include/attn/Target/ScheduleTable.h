@@ -38,6 +38,7 @@ struct ProblemFacts {
   /// The most keys that the mask leaves a row, where it is a window of constant size.
   std::optional<int64_t> windowKeys = std::nullopt;
   std::optional<int64_t> maxSeqLen = std::nullopt; ///< Of the sequences to choose for.
+  bool canPackGqa = false;                         ///< See ForwardOp.
 
   int64_t elementBytes() const { return elementType.getIntOrFloatBitWidth() / 8; }
   int64_t outElementBytes() const { return outType.getIntOrFloatBitWidth() / 8; }

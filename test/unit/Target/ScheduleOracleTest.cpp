@@ -85,6 +85,7 @@ void checkCell(MLIRContext &context, const TargetInfo &target, const ProblemText
   for (const ScheduleRow &row : scheduleTable(target).forward) {
     ScheduleValues values = row.schedule;
     values.order = uneven ? TileOrder::LongestFirst : TileOrder::Linear;
+    values.packGqa &= problem.op.canPackGqa();
     ScheduleAttr schedule = toAttr(&context, values);
     problem.op.setScheduleAttr(schedule);
     std::string message = verify(problem, target);

@@ -60,7 +60,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t stages, int64_t warps, WarpSplit, int64_t split_kv,
                                    Instruction, bool, TileOrder, KVOrder, bool, bool, Persistence,
                                    int64_t q_stages, int64_t producer_registers,
-                                   int64_t consumer_registers, bool, bool) {
+                                   int64_t consumer_registers, bool, bool, bool) {
   struct Field {
     StringRef name;
     int64_t value, min, max;

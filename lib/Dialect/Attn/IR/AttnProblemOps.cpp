@@ -23,6 +23,14 @@ int64_t ForwardOp::getHeadsKV() { return memrefType(getK()).getDimSize(2); }
 int64_t ForwardOp::getHeadDimQK() { return memrefType(getQ()).getDimSize(3); }
 int64_t ForwardOp::getHeadDimV() { return memrefType(getV()).getDimSize(3); }
 Type ForwardOp::getElementType() { return memrefType(getQ()).getElementType(); }
+bool ForwardOp::canPackGqa() {
+  auto causal = dyn_cast<CausalMaskAttr>(getMask());
+  bool showsAll =
+      getMask().keepsAll() || (causal && causal.getAlignment() == Alignment::BottomRight);
+  return showsAll && getHeadsQ() > getHeadsKV() &&
+         cast<MemRefType>(getQ().getType()).getDimSize(1) == 1;
+}
+
 int64_t ForwardOp::getAlignmentBytes() {
   if (std::optional<uint64_t> alignment = getAlignment())
     return *alignment;

@@ -17,11 +17,12 @@ namespace attn {
 } // namespace attn
 
 static ScheduleAttr withoutSplit(ScheduleAttr s) {
-  return ScheduleAttr::get(
-      s.getContext(), s.getAlgorithm(), s.getQTile(), s.getKvTile(), s.getStages(), s.getWarps(),
-      s.getWarpSplit(), /*split_kv=*/1, s.getInstruction(), s.getQInRegisters(), s.getOrder(),
-      s.getKvOrder(), s.getOverlap(), s.getPingpong(), s.getPersistent(), s.getQStages(),
-      s.getProducerRegisters(), s.getConsumerRegisters(), s.getIntegerMax(), s.getLazyRescale());
+  return ScheduleAttr::get(s.getContext(), s.getAlgorithm(), s.getQTile(), s.getKvTile(),
+                           s.getStages(), s.getWarps(), s.getWarpSplit(), /*split_kv=*/1,
+                           s.getInstruction(), s.getQInRegisters(), s.getOrder(), s.getKvOrder(),
+                           s.getOverlap(), s.getPingpong(), s.getPersistent(), s.getQStages(),
+                           s.getProducerRegisters(), s.getConsumerRegisters(), s.getIntegerMax(),
+                           s.getLazyRescale(), s.getPackGqa());
 }
 
 /// Appends a workspace argument. `shape` is its attribute: constants and [argument, dim].

@@ -38,8 +38,44 @@ Value ForwardTileBuilder::fill(TileType type, float value) {
 void ForwardTileBuilder::buildSizes() {
   batchSize = memref::DimOp::create(b, loc, op.getQ(), 0);
   seqLenQ = memref::DimOp::create(b, loc, op.getQ(), 1);
-  numHeads = constant(op.getHeadsQ());
-  numQTiles = arith::CeilDivUIOp::create(b, loc, seqLenQ, constant(schedule.getQTile()));
+  numRows = schedule.getPackGqa() ? constant(groupSize()) : seqLenQ;
+  numQTiles = arith::CeilDivUIOp::create(b, loc, numRows, constant(schedule.getQTile()));
+}
+
+Value ForwardTileBuilder::groupView(Value tensor) {
+  if (!schedule.getPackGqa())
+    return tensor;
+  auto type = cast<MemRefType>(tensor.getType());
+  bool isLse = type.getRank() == 3;
+  // Dims of the view in the order of the tensor's; the heads become rows.
+  SmallVector<unsigned> dims =
+      isLse ? SmallVector<unsigned>{0, 2, 1} : SmallVector<unsigned>{0, 2, 1, 3};
+  unsigned headDim = isLse ? 1 : 2;
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, tensor);
+  Value firstHead = arith::MulIOp::create(b, loc, headKV, constant(groupSize()));
+  Value distance = arith::MulIOp::create(b, loc, firstHead, metadata.getStrides()[headDim]);
+  OpFoldResult offset = arith::AddIOp::create(b, loc, metadata.getOffset(), distance).getResult();
+  SmallVector<OpFoldResult> sizes, strides;
+  for (unsigned dim : dims) {
+    sizes.push_back(dim == headDim ? OpFoldResult(b.getIndexAttr(groupSize()))
+                                   : memref::getMixedSize(b, loc, tensor, dim));
+    strides.push_back(metadata.getStrides()[dim]);
+  }
+  if (!isLse)
+    strides.back() = b.getIndexAttr(1);
+  SmallVector<int64_t> shape, steps;
+  SmallVector<Value> dynamic;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  dispatchIndexOpFoldResults(strides, dynamic, steps);
+  auto view = MemRefType::get(shape, type.getElementType(),
+                              StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, steps),
+                              type.getMemorySpace());
+  return memref::ReinterpretCastOp::create(b, loc, view, metadata.getBaseBuffer(), offset, sizes,
+                                           strides);
+}
+
+Value ForwardTileBuilder::resultView(Value tensor) {
+  return groupView(part ? partView(b, loc, tensor, part) : tensor);
 }
 
 void ForwardTileBuilder::bindCoordinates(ValueRange ids) {
@@ -48,10 +84,14 @@ void ForwardTileBuilder::bindCoordinates(ValueRange ids) {
     ids = ids.drop_front();
   }
   batch = ids[0];
-  head = ids[1];
-  // g = h / (heads_q / heads_kv)
-  int64_t groupSize = op.getHeadsQ() / op.getHeadsKV();
-  headKV = b.createOrFold<arith::DivUIOp>(loc, head, constant(groupSize));
+  if (schedule.getPackGqa()) {
+    headKV = ids[1];
+    head = constant(0);
+  } else {
+    head = ids[1];
+    // g = h / (heads_q / heads_kv)
+    headKV = b.createOrFold<arith::DivUIOp>(loc, head, constant(groupSize()));
+  }
   seqLenKV = op.getKv().seqLen(b, loc, op.getK(), op.getKvArgs(), batch);
   softmaxScale = op.hasScore()
                      ? arith::ConstantOp::create(b, loc, b.getF32FloatAttr(1.0f)).getResult()
@@ -68,7 +108,9 @@ void ForwardTileBuilder::bindCoordinates(ValueRange ids) {
 KeyRange ForwardTileBuilder::visitedKeys() {
   MaskContext ctx(b, loc, seqLenQ, seqLenKV, op.getMaskArgs(), batch, head);
   Value rowEnd = ctx.min(ctx.add(rowBegin, constant(schedule.getQTile())), seqLenQ);
-  KeyRange range = op.getMask().keptRange(ctx, rowBegin, rowEnd);
+  // Packed rows are one query, which sees all keys.
+  KeyRange range =
+      schedule.getPackGqa() ? ctx.allKeys() : op.getMask().keptRange(ctx, rowBegin, rowEnd);
   range = {ctx.max(range.begin, constant(0)), ctx.min(range.end, seqLenKV)};
   // Tiles start at multiples of kv_tile, whatever the mask.
   Value tileRows = constant(schedule.getKvTile());
@@ -105,8 +147,8 @@ SmallVector<Value> ForwardTileBuilder::forEachKVTile(KeyRange range, ValueRange 
 //===----------------------------------------------------------------------===//
 
 Value ForwardTileBuilder::loadQ() {
-  return LoadTileOp::create(b, loc, tileType(schedule.getQTile(), dimQK, elementType), op.getQ(),
-                            batch, rowBegin, head, Value(), FloatAttr());
+  return LoadTileOp::create(b, loc, tileType(schedule.getQTile(), dimQK, elementType),
+                            groupView(op.getQ()), batch, rowBegin, head, Value(), FloatAttr());
 }
 
 Value ForwardTileBuilder::loadK(Value key) {
@@ -128,6 +170,9 @@ Value ForwardTileBuilder::scores(Value q, Value k, Value key) {
 
 /// s[i, j] = -inf where the mask or the end of the keys rejects (i, j).
 Value ForwardTileBuilder::mask(Value s, Value key) {
+  if (schedule.getPackGqa())
+    return MaskScoresOp::create(b, loc, s, rowBegin, key, numRows, seqLenKV, ValueRange(),
+                                NoneMaskAttr::get(b.getContext()));
   return MaskScoresOp::create(b, loc, s, rowBegin, key, seqLenQ, seqLenKV, op.getMaskArgs(),
                               op.getMask());
 }
@@ -157,13 +202,19 @@ static void expandAlibi(AlibiOp alibi, Value seqLenQ, Value seqLenKV) {
 /// as values of the CTA.
 Value ForwardTileBuilder::mapScores(Value s, Value key) {
   auto map =
-      MapScoresOp::create(b, loc, s.getType(), s, rowBegin, key, seqLenQ, seqLenKV, op.getScale());
+      MapScoresOp::create(b, loc, s.getType(), s, rowBegin, key, numRows, seqLenKV, op.getScale());
   Block *body = b.createBlock(
       &map.getBody(), {}, {b.getF32Type(), b.getIndexType(), b.getIndexType()}, {loc, loc, loc});
   Block &region = op.getScore().front();
   IRMapping mapping;
-  mapping.map(region.getArguments(), ValueRange{body->getArgument(0), batch, head,
-                                                body->getArgument(1), body->getArgument(2)});
+  Value h = head, i = body->getArgument(1);
+  if (schedule.getPackGqa()) {
+    Value firstHead = arith::MulIOp::create(b, loc, headKV, constant(groupSize()));
+    h = arith::AddIOp::create(b, loc, firstHead, i);
+    i = constant(0);
+  }
+  mapping.map(region.getArguments(),
+              ValueRange{body->getArgument(0), batch, h, i, body->getArgument(2)});
   for (Operation &inner : region)
     b.clone(inner, mapping);
   b.setInsertionPointAfter(map);
@@ -184,8 +235,7 @@ void ForwardTileBuilder::storeResult(Accumulator acc) {
       FinalizeOp::create(b, loc, acc.o.getType(), rowType, op.getLseTail() ? rowType : Type(),
                          acc.o, acc.state, softmaxScale);
   auto store = [&](Value tile, Value tensor) {
-    StoreTileOp::create(b, loc, tile, part ? partView(b, loc, tensor, part) : tensor, batch,
-                        rowBegin, head);
+    StoreTileOp::create(b, loc, tile, resultView(tensor), batch, rowBegin, head);
   };
   if (op.getLse())
     store(finalize.getLse(), op.getLse());
@@ -334,6 +384,11 @@ LogicalResult ForwardTileBuilder::build() {
       return op.emitOpError() << "algorithm = fa1 keeps its running output in o and lse: expected "
                                  "an f32 o and an lse output; choose algorithm = fa2 instead";
   }
+  if (schedule.getPackGqa() && (isFA1 || !op.canPackGqa()))
+    return op.emitOpError()
+           << "expected one query (known at compile time) that sees all keys, more "
+              "query heads than key/value heads and an algorithm other than fa1 "
+              "for pack_gqa = true";
   if (schedule.getSplitKv() > 1 && !op.hasPartialOutputs())
     return op.emitOpError() << "expected partial outputs for split_kv = " << schedule.getSplitKv()
                             << "; run attn-split-kv first";
@@ -341,7 +396,8 @@ LogicalResult ForwardTileBuilder::build() {
   SmallVector<OpFoldResult> bounds;
   if (schedule.getSplitKv() > 1)
     bounds.push_back(b.getIndexAttr(schedule.getSplitKv()));
-  bounds.append({batchSize, b.getIndexAttr(op.getHeadsQ())});
+  int64_t heads = schedule.getPackGqa() ? op.getHeadsKV() : op.getHeadsQ();
+  bounds.append({batchSize, b.getIndexAttr(heads)});
   if (!isFA1)
     bounds.push_back(numQTiles);
 

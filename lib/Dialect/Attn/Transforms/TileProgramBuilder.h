@@ -43,6 +43,13 @@ private:
 
   /// Sequence lengths and loop bounds of the whole problem (outside the CTA loop).
   void buildSizes();
+  /// With pack_gqa the rows of a tensor of queries are the heads of a group: the view of a tensor
+  /// [batch, 1, heads, columns] as [batch, heads of the CTA's group, 1, columns], and of
+  /// [batch, heads, 1] as [batch, 1, heads of the group].
+  mlir::Value groupView(mlir::Value tensor);
+  /// What stores of the CTA write: its part of partial results, its group of heads.
+  mlir::Value resultView(mlir::Value tensor);
+  int64_t groupSize() { return op.getHeadsQ() / op.getHeadsKV(); }
   /// Binds the CTA's coordinates to batch, head and first query row.
   void bindCoordinates(mlir::ValueRange ids);
   /// The range of K/V tiles this Q tile must visit, clamped to the sequence and, with
@@ -77,7 +84,10 @@ private:
 
   int64_t dimQK, dimV;
   mlir::Type elementType;
-  mlir::Value batchSize, numHeads, seqLenQ, seqLenKV, numQTiles;
+  mlir::Value batchSize, seqLenQ, seqLenKV, numQTiles;
+  /// Rows of the tensors that hold queries: seqLenQ, or with pack_gqa the heads of a group.
+  mlir::Value numRows;
+  /// `head` is a query head; with pack_gqa its index in the view of a group, 0.
   mlir::Value part, batch, head, headKV, rowBegin;
   /// What a score of the tile program must be multiplied by to be in natural units:
   /// the op's scale, or 1 after a score region, which sees scaled scores.

@@ -161,6 +161,8 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     - `lazy_rescale`: the reference m of a row's softmax stays while no score exceeds it by more
       than 8 powers of two, so that few steps rescale O; P may then be up to 2^8. Otherwise m
       is the largest score so far and that score's P is exactly 1.
+    - `pack_gqa`: for one query of grouped heads, the rows of a Q tile are the query heads of one
+      key/value head, which then is read once for all of them.
 
     The rest is for `instruction = wgmma`, whose `warps` are those that compute, four to a
     warpgroup, beside one warpgroup that copies:
@@ -198,7 +200,8 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$producer_registers,
     DefaultValuedParameter<"int64_t", "0">:$consumer_registers,
     DefaultValuedParameter<"bool", "false">:$integer_max,
-    DefaultValuedParameter<"bool", "true">:$lazy_rescale);
+    DefaultValuedParameter<"bool", "true">:$lazy_rescale,
+    DefaultValuedParameter<"bool", "false">:$pack_gqa);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

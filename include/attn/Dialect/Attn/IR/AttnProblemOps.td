@@ -102,6 +102,9 @@ def Attn_ForwardOp : Attn_Op<"forward", [
   let hasRegionVerifier = 1;
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
+    /// Whether the query heads of a group may be rows of one tile (pack_gqa): each has one query,
+    /// known at compile time, which sees all keys.
+    bool canPackGqa();
     int64_t getHeadsQ();
     int64_t getHeadsKV();
     int64_t getHeadDimQK();
