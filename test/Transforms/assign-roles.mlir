@@ -49,3 +49,15 @@ func.func @roles(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
               pingpong = true, producer_registers = 24, consumer_registers = 240>)
   return
 }
+
+// Without wgmma all warps do everything.
+// CHECK-LABEL: func @off
+// CHECK-NOT: attn.roles
+// CHECK: attn.copy_tile
+// CHECK: attn.tile_mma
+// CHECK: return
+func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 4, stages = 2, instruction = mma>)
+  return
+}

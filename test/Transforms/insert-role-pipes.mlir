@@ -93,3 +93,18 @@ func.func @q_in_registers(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
     schedule(<q_tile = 128, warps = 8, stages = 3, instruction = wgmma, q_in_registers = true>)
   return
 }
+
+// -----
+
+// Q has its own number of stages.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @q_stages
+// CHECK: attn.pipe_create readers(8) : <<128x64xf16>, stages = 3>
+// CHECK-NEXT: attn.pipe_create readers(8) : <<64x64xf16>, stages = 2>
+// CHECK-NEXT: attn.pipe_create readers(8) : <<64x64xf16>, stages = 2>
+func.func @q_stages(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, stages = 2, instruction = wgmma, persistent = static,
+              q_stages = 3>)
+  return
+}

@@ -18,10 +18,20 @@ llvm.func @products(%a: i64, %b: i64, %p: i32, %more: i1) -> f32 {
   %r:4 = attn_nv.wgmma_wait 0 acc(%u#0, %u#1, %u#2, %u#3)
   // CHECK: attn_nv.wgmma_fence acc(%{{.*}}#0) a_registers(%[[P]])
   %f:2 = attn_nv.wgmma_fence acc(%r#0) a_registers(%p)
+  // CHECK: attn_nv.wgmma_fence acc(%{{.*}}#1, %{{.*}}#2){{$}}
+  %acc:2 = attn_nv.wgmma_fence acc(%r#1, %r#2)
+  // CHECK: attn_nv.wgmma_fence a_registers(%[[P]], %[[P]]){{$}}
+  %regs:2 = attn_nv.wgmma_fence a_registers(%p, %p)
   // CHECK: attn_nv.wgmma_wait 1{{$}}
   attn_nv.wgmma_wait 1
   // CHECK: attn_nv.wgmma n = 16, a({{.*}}) b({{.*}}) : f8E4M3FN, f8E5M2
   %w:8 = attn_nv.wgmma n = 16, a(%a) b(%b) : f8E4M3FN, f8E5M2
+  // CHECK: attn_nv.wgmma n = 8, a_registers(%[[P]], %[[P]], %[[P]], %[[P]]) b(%[[B]]) transpose_b : f16, f16
+  %v:4 = attn_nv.wgmma n = 8, a_registers(%p, %p, %p, %p) b(%b) transpose_b : f16, f16
+  // CHECK: attn_nv.wgmma n = 8, a(%[[A]]) b(%[[B]]) transpose_a acc({{.*}}) scale_d(%[[MORE]]) : f16, f16
+  %y:4 = attn_nv.wgmma n = 8, a(%a) b(%b) transpose_a acc(%v#0, %v#1, %v#2, %v#3) scale_d(%more) : f16, f16
+  // CHECK: attn_nv.wgmma n = 256, a(%[[A]]) b(%[[B]]) : f8E5M2, f8E4M3FN
+  %z:128 = attn_nv.wgmma n = 256, a(%a) b(%b) : f8E5M2, f8E4M3FN
   llvm.return %f#0 : f32
 }
 
@@ -32,6 +42,8 @@ llvm.func @barriers(%bar: !llvm.ptr<3>, %far: !llvm.ptr<7>, %x: i32, %p: i1) {
   attn_nv.mbarrier_arrive %bar : !llvm.ptr<3>
   // CHECK: attn_nv.mbarrier_arrive %[[BAR]] expect_tx(%[[X]]) predicate(%[[P]]) : !llvm.ptr<3>
   attn_nv.mbarrier_arrive %bar expect_tx(%x) predicate(%p) : !llvm.ptr<3>
+  // CHECK: attn_nv.mbarrier_arrive %[[BAR]] expect_tx(%[[X]]) : !llvm.ptr<3>
+  attn_nv.mbarrier_arrive %bar expect_tx(%x) : !llvm.ptr<3>
   // CHECK: attn_nv.mbarrier_arrive %[[FAR]] predicate(%[[P]]) : !llvm.ptr<7>
   attn_nv.mbarrier_arrive %far predicate(%p) : !llvm.ptr<7>
   // CHECK: attn_nv.mbarrier_wait %[[BAR]], %[[X]] : !llvm.ptr<3>
@@ -48,5 +60,11 @@ llvm.func @barriers(%bar: !llvm.ptr<3>, %far: !llvm.ptr<7>, %x: i32, %p: i1) {
 llvm.func @copies(%g: !llvm.ptr<1>, %s: !llvm.ptr<3>, %x: i32) {
   // CHECK: attn_nv.bulk_reduce %[[G]], %[[S]], %[[X]] : f32, !llvm.ptr<1>, !llvm.ptr<3>
   attn_nv.bulk_reduce %g, %s, %x : f32, !llvm.ptr<1>, !llvm.ptr<3>
+  // CHECK: attn_nv.bulk_reduce %[[G]], %[[S]], %[[X]] : f16,
+  attn_nv.bulk_reduce %g, %s, %x : f16, !llvm.ptr<1>, !llvm.ptr<3>
+  // CHECK: attn_nv.bulk_reduce %[[G]], %[[S]], %[[X]] : bf16,
+  attn_nv.bulk_reduce %g, %s, %x : bf16, !llvm.ptr<1>, !llvm.ptr<3>
+  // CHECK: attn_nv.bulk_reduce %[[G]], %[[S]], %[[X]] : i32,
+  attn_nv.bulk_reduce %g, %s, %x : i32, !llvm.ptr<1>, !llvm.ptr<3>
   llvm.return
 }
