@@ -68,6 +68,8 @@ static LogicalResult verifyLayouts(scf::ForallOp forall, ScheduleAttr schedule) 
   auto check = [&](Operation *op, Type type) -> LogicalResult {
     Attribute layout;
     auto tile = dyn_cast<TileType>(type);
+    if (auto inFlight = dyn_cast<InFlightType>(type))
+      tile = inFlight.getTile();
     if (tile)
       layout = tile.getLayout();
     else if (auto state = dyn_cast<SoftmaxStateType>(type))
@@ -105,6 +107,20 @@ static LogicalResult verifyLayouts(scf::ForallOp forall, ScheduleAttr schedule) 
   return failure(result.wasInterrupted());
 }
 
+/// Turns go round all warpgroups that compute: one that is left out would wait for ever.
+static LogicalResult verifyTurns(RolesOp roles, int64_t warpgroups) {
+  auto result = roles.walk([&](Operation *op) -> WalkResult {
+    if (!isa<TurnsBeginOp, TurnWaitOp, TurnPassOp, TurnsEndOp>(op))
+      return WalkResult::advance();
+    int64_t turns = op->getAttrOfType<IntegerAttr>("turns").getInt();
+    if (turns == warpgroups)
+      return WalkResult::advance();
+    return op->emitOpError() << "is of " << turns << " warpgroups, expected the " << warpgroups
+                             << " of the schedule";
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Kernels of wgmma have roles, of the schedule's warps; others have none.
 static LogicalResult verifyRoles(scf::ForallOp forall, ScheduleAttr schedule) {
   SmallVector<RolesOp> roles(forall.getOps<RolesOp>());
@@ -115,10 +131,13 @@ static LogicalResult verifyRoles(scf::ForallOp forall, ScheduleAttr schedule) {
                                 << roles.size()
                                 << "; run attn-assign-roles once, with the schedule "
                                 << "that is converted";
-  for (RolesOp op : roles)
+  for (RolesOp op : roles) {
     if (int64_t(op.getWarps()) != schedule.getWarps())
       return op.emitOpError() << "has " << op.getWarps() << " consumer warps, expected the "
                               << schedule.getWarps() << " of the schedule";
+    if (failed(verifyTurns(op, schedule.getWarps() / kWarpgroupWarps)))
+      return failure();
+  }
   return success();
 }
 

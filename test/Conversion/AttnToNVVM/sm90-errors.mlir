@@ -159,7 +159,7 @@ func.func @rows(%n: index, %i: index) {
     attn.roles producer registers(24) {
     } consumer warps(4) registers(240) {
       %t = attn.pipe_tile %p[%i] : !p -> !t
-      // expected-error @below {{'attn.mma_start' op expected 64 rows for each warpgroup, got '!attn.tile<128x128xf32}}
+      // expected-error @below {{'attn.mma_start' op expected accumulators of 64 rows for each warpgroup, got '!attn.tile<128x128xf32}}
       // expected-error @below {{failed to legalize operation 'attn.mma_start'}}
       %f = attn.mma_start %t, %t transpose_b : !t, !t -> !attn.in_flight<!s>
     }
@@ -178,7 +178,7 @@ func.func @partial(%n: index, %i: index) {
     attn.roles producer registers(24) {
     } consumer warps(4) registers(240) {
       %t = attn.pipe_tile %p[%i] : !p -> !t
-      // expected-error @below {{'attn.mma_start' op expected 64 rows for each warpgroup, got '!attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = partial>>'}}
+      // expected-error @below {{'attn.mma_start' op expected accumulators of 64 rows for each warpgroup, got '!attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = partial>>'}}
       // expected-error @below {{failed to legalize operation 'attn.mma_start'}}
       %f = attn.mma_start %t, %t transpose_b : !t, !t -> !attn.in_flight<!s>
     }

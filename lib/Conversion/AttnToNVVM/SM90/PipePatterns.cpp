@@ -93,6 +93,9 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
                       ConversionPatternRewriter &rewriter) const override {
     if (adaptor.getMap().empty())
       return op.emitOpError() << "has no tensor map; run attn-assign-tensor-maps first";
+    if (int64_t columns = op.getMap().getType().getCols(); columns != kBoxColumns)
+      return op.emitOpError() << "expected a map of boxes of " << kBoxColumns
+                              << " columns, whose bytes the barrier counts, got " << columns;
     PipeType pipe = op.getPipe().getType();
     Stage stage(t, op, adaptor);
     int64_t boxes = llvm::divideCeil(pipe.getTile().getCols(), kBoxColumns);

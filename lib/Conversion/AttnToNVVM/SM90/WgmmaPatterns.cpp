@@ -65,8 +65,10 @@ struct LowerMmaStart : TileOpPattern<MmaStartOp> {
     if (aType.getCols() % kStepDepth != 0)
       return op.emitOpError() << "expected a depth that is a multiple of " << kStepDepth << ", got "
                               << aType.getCols();
-    if (FragmentMap(result).rowBlocks != 1)
-      return op.emitOpError() << "expected 64 rows for each warpgroup, got " << result;
+    FragmentMap map(result);
+    if (map.role != FragmentRole::Acc || map.split != FragmentSplit::Rows || map.rowBlocks != 1)
+      return op.emitOpError() << "expected accumulators of 64 rows for each warpgroup, got "
+                              << result;
     if (n > 256)
       return op.emitOpError() << "expected at most 256 columns in a product, got " << n;
 
@@ -200,6 +202,12 @@ struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
       return op.emitOpError() << "has no tensor map; run attn-assign-tensor-maps first";
     FragmentMap map(op.getTile().getType());
     TileType buffer = op.getBuffer().getType();
+    if (!isa<BoxedLayoutAttr>(buffer.getLayout()))
+      return op.emitOpError() << "expected a buffer of shared memory boxes, got " << buffer;
+    if (map.colBlocks % 2 != 0)
+      return op.emitOpError()
+             << "expected a multiple of 16 columns, which a warp writes at a time, "
+             << "got " << op.getTile().getType().getCols();
     Value offset = single(adaptor.getBuffer());
     writeBlocks(t, map, adaptor.getTile(), buffer, offset);
 
