@@ -107,6 +107,40 @@ static LogicalResult verifyLayouts(scf::ForallOp forall, ScheduleAttr schedule) 
   return failure(result.wasInterrupted());
 }
 
+/// Whether an op takes this operand from shared memory; it takes all others from registers.
+static bool readsSharedMemory(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  unsigned number = operand.getOperandNumber();
+  if (isa<TileMmaOp, MmaStartOp>(op))
+    return number < 2;
+  if (isa<BulkStoreOp>(op))
+    return number == 1;
+  return isa<LocalLoadOp>(op);
+}
+
+/// Tiles in shared memory come out of pipes and scratch, and go into products and stores.
+static LogicalResult verifyPlaces(scf::ForallOp forall) {
+  auto isShared = [](Type type) {
+    auto tile = dyn_cast<TileType>(type);
+    return tile && isa_and_nonnull<SharedLayoutAttr, BoxedLayoutAttr>(tile.getLayout());
+  };
+  auto result = forall.walk([&](Operation *op) -> WalkResult {
+    if (!isa_and_nonnull<AttnDialect>(op->getDialect()))
+      return WalkResult::advance();
+    for (OpOperand &operand : op->getOpOperands())
+      if (isShared(operand.get().getType()) && !readsSharedMemory(operand))
+        return op->emitOpError() << "expected a tile in registers, got " << operand.get().getType();
+    if (isa<PipeWaitOp, PipeTileOp, LocalStoreOp>(op))
+      return WalkResult::advance();
+    for (Type type : op->getResultTypes())
+      if (isShared(type))
+        return op->emitOpError() << "makes a tile in shared memory, expected one in registers: "
+                                 << type;
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Turns go round all warpgroups that compute: one that is left out would wait for ever.
 static LogicalResult verifyTurns(RolesOp roles, int64_t warpgroups) {
   auto result = roles.walk([&](Operation *op) -> WalkResult {
@@ -259,7 +293,8 @@ private:
       return forall.emitOpError() << "has no " << kSmemBytesAttr
                                   << "; run attn-allocate-smem first";
     auto schedule = forall->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-    if (failed(verifyLayouts(forall, schedule)) || failed(verifyRoles(forall, schedule)))
+    if (failed(verifyLayouts(forall, schedule)) || failed(verifyPlaces(forall)) ||
+        failed(verifyRoles(forall, schedule)))
       return failure();
     int64_t threads = schedule.getCtaWarps() * kWarpSize;
     bool hasRoles = schedule.usesWgmma();

@@ -88,3 +88,18 @@ func.func @boxes_without_wgmma(%n: index) {
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = mma>, attn.smem_bytes = 0 : i64}
   return
 }
+
+// -----
+
+!t = !attn.tile<64x64xf16, #attn.shared<pitch = 128, xor_mask = 7>>
+!p = !attn.pipe<!t, stages = 1>
+!m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+func.func @store_of_shared_memory(%n: index, %i: index, %o: !m) {
+  scf.forall (%b) in (%n) {
+    %p = attn.pipe_create offset = 0 : !p
+    %t = attn.pipe_wait %p[%i] pending(0) : !p -> !t
+    // expected-error @below {{'attn.store_tile' op expected a tile in registers, got '!attn.tile<64x64xf16, #attn.shared<pitch = 128, xor_mask = 7>>'}}
+    attn.store_tile %t, %o[%b, %i, %i] : !t, !m
+  } {attn.schedule = #attn.schedule<>, attn.smem_bytes = 8192 : i64}
+  return
+}

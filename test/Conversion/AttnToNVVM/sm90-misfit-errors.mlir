@@ -129,3 +129,72 @@ func.func @turns(%n: index, %i: index) {
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
   return
 }
+
+// -----
+
+!t = !attn.tile<64x64xf16, #attn.boxed>
+!p = !attn.pipe<!t, stages = 1>
+!m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+func.func @store_of_shared_memory(%n: index, %i: index, %o: !m) {
+  scf.forall (%b) in (%n) {
+    %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+      %t = attn.pipe_tile %p[%i] : !p -> !t
+      // expected-error @below {{'attn.store_tile' op expected a tile in registers, got '!attn.tile<64x64xf16, #attn.boxed>'}}
+      attn.store_tile %t, %o[%b, %i, %i] : !t, !m
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
+  return
+}
+
+// -----
+
+!t = !attn.tile<64x64xf16, #attn.boxed>
+!p = !attn.pipe<!t, stages = 1>
+!m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+func.func @bulk_store_of_shared_memory(%n: index, %i: index, %o: !m, %m: !attn.tensor_map<64 x 64 x f16>) {
+  scf.forall (%b) in (%n) {
+    %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+      %t = attn.pipe_tile %p[%i] : !p -> !t
+      // expected-error @below {{'attn.bulk_store' op expected a tile in registers, got '!attn.tile<64x64xf16, #attn.boxed>'}}
+      attn.bulk_store %t via %t, %o[%b, %i, %i] map(%m : !attn.tensor_map<64 x 64 x f16>) : !t, !t, !m
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
+  return
+}
+
+// -----
+
+!t = !attn.tile<64x64xf16, #attn.boxed>
+!p = !attn.pipe<!t, stages = 1>
+!r = !attn.tile<64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+func.func @rescaled_shared_memory(%n: index, %i: index) {
+  scf.forall (%b) in (%n) {
+    %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+      %t = attn.pipe_tile %p[%i] : !p -> !t
+      %f = attn.fill 1.0 : !r
+      // expected-error @below {{'attn.rescale' op expected a tile in registers, got '!attn.tile<64x64xf16, #attn.boxed>'}}
+      %s = attn.rescale %t, %f : !t, !r
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
+  return
+}
+
+// -----
+
+!t = !attn.tile<64x64xf16, #attn.boxed>
+func.func @filled_shared_memory(%n: index, %i: index) {
+  scf.forall (%b) in (%n) {
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+      // expected-error @below {{'attn.fill' op makes a tile in shared memory, expected one in registers: '!attn.tile<64x64xf16, #attn.boxed>'}}
+      %t = attn.fill 1.0 : !t
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
+  return
+}
