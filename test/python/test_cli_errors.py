@@ -152,6 +152,10 @@ CASES = [
     (["cache", "ls", "stat"], ["expected one action"]),
     (["cache", "lss"], ["unknown action 'lss'", "did you mean 'ls'"]),
     (["cache", "prune", "--max-bytes", "1GB"], ["--max-bytes 1GB"]),
+    (["explain", *GOOD, "--matrix"], ["--matrix: contradicts 'dtype=f32'"]),
+    (["explain", "--matrix", "--target", "tpu"], ["tpu", "sm_80"]),
+    (["explain", "--matrix", "--schedules", "x.json"], ["--schedules x.json", "--matrix"]),
+    (["explain", "--matrix", "--device-name", "A100"], ["--device-name A100", "--schedules"]),
 ]
 
 
