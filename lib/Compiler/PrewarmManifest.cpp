@@ -8,11 +8,11 @@
 #include "attn/Compiler/PrewarmManifest.h"
 
 #include "Models.h"
-#include "SpecValues.h"
+#include "PrewarmLayer.h"
+#include "YamlText.h"
 #include "attn/Compiler/LengthClass.h"
 
 #include <llvm/ADT/StringExtras.h>
-#include <llvm/ADT/StringSet.h>
 
 using namespace attn;
 using llvm::StringRef;
@@ -23,12 +23,6 @@ using llvm::json::Value;
 static tl::unexpected<rt::Error> bad(const llvm::Twine &message) {
   return rt::fail(rt::ErrorCode::BadInput, message.str());
 }
-
-/// Splits the heads of a layer among devices.
-constexpr llvm::StringLiteral kTensorParallel = "tensor_parallel";
-
-/// More kernels than any deployment has: a manifest that multiplies to more is a mistake.
-constexpr size_t kMaxKernels = 100000;
 
 //===----------------------------------------------------------------------===//
 // Models
@@ -53,8 +47,29 @@ rt::Expected<StringRef> attn::findModel(StringRef name) {
 }
 
 //===----------------------------------------------------------------------===//
-// Axes
+// Kernels
 //===----------------------------------------------------------------------===//
+
+/// More than any deployment has: a manifest that multiplies to more is a mistake.
+constexpr size_t kMaxKernels = 100000;
+
+static tl::unexpected<rt::Error> tooMany() {
+  return bad("more than " + llvm::Twine(kMaxKernels) +
+             " kernels; use shorter lists, or compile them in parts");
+}
+
+rt::Status PrewarmList::add(const KernelSpec &spec, const std::string &target) {
+  const TargetInfo *info = findTarget(target);
+  if (!info)
+    return bad(unknownTargetMessage(target));
+  KernelSpec dispatched = withLengthClass(spec, *info);
+  if (!seen.insert(target + " " + toText(dispatched)).second)
+    return {};
+  if (list.size() >= kMaxKernels)
+    return tooMany();
+  list.push_back({std::move(dispatched), target});
+  return {};
+}
 
 /// One kernel from its words.
 static rt::Expected<KernelSpec> readWords(StringRef text) {
@@ -72,164 +87,59 @@ static rt::Expected<KernelSpec> readWords(StringRef text) {
   return parsed->spec;
 }
 
-/// The alternatives of one key: a value or a list of values.
-static rt::Expected<std::vector<std::string>> readValues(const llvm::Twine &where,
-                                                         const Value &value) {
-  std::vector<std::string> values;
-  auto add = [&](const Value &item) {
-    std::optional<std::string> word = item.getAsArray() ? std::nullopt : spec::jsonWord(item);
-    values.push_back(word.value_or(""));
-    return word.has_value();
-  };
-  bool isGood = true;
-  if (const Array *list = value.getAsArray()) {
-    for (const Value &item : *list)
-      isGood &= add(item);
-    isGood &= !list->empty();
-  } else {
-    isGood = add(value);
-  }
-  if (!isGood)
-    return bad(where + ": expected a number, string or boolean, or a list of them");
-  return values;
-}
-
-static rt::Expected<SpecAxes> readAxes(const std::string &where, const Object &object) {
-  SpecAxes axes;
-  for (const auto &[key, value] : object) {
-    rt::Expected<std::vector<std::string>> values =
-        readValues(where + ": '" + StringRef(key) + "'", value);
-    if (!values)
-      return rt::fail(values.error());
-    axes.emplace(StringRef(key).str(), std::move(*values));
-  }
-  return axes;
-}
-
-/// Heads of each of `devices` devices: query heads are split, key heads are split or repeated.
-static rt::Status splitHeads(KernelSpec &spec, int64_t devices) {
-  int64_t &queries = *spec.headsQ, &keys = *spec.headsKV;
-  bool splits = keys % devices == 0;
-  if (devices < 1 || queries % devices != 0 || (!splits && devices % keys != 0))
-    return bad("tensor_parallel=" + std::to_string(devices) +
-               ": expected a divisor of heads_q=" + std::to_string(queries) +
-               ", and a divisor or a multiple of heads_kv=" + std::to_string(keys));
-  queries /= devices;
-  keys = splits ? keys / devices : 1;
-  return {};
-}
-
-namespace {
-
-/// Multiplies the axes of a layer.
-class LayerExpander {
-public:
-  LayerExpander(const SpecAxes &layer, std::vector<KernelSpec> &specs) : axes(layer), specs(specs) {
-    // What dispatch derives from the tensors of a call.
-    axes.emplace("phase", std::vector<std::string>{"prefill", "decode"});
-    axes.emplace("lse", std::vector<std::string>{"true", "false"});
-    derivesAlignment =
-        axes.emplace("alignment", std::vector<std::string>{"16", "8", "4", "2"}).second;
-  }
-
-  rt::Status run() { return expand(axes.begin()); }
-
-private:
-  rt::Status expand(SpecAxes::const_iterator axis) {
-    if (axis == axes.end())
-      return emit();
-    for (const std::string &value : axis->second) {
-      chosen.emplace_back(axis->first, value);
-      rt::Status status = expand(std::next(axis));
-      chosen.pop_back();
-      if (!status)
-        return status;
-    }
-    return {};
-  }
-
-  rt::Status emit() {
-    std::vector<std::string> words;
-    std::string devices, alignment;
-    for (const auto &[key, value] : chosen) {
-      if (key == kTensorParallel)
-        devices = value;
-      else if (key == "alignment" && derivesAlignment)
-        alignment = value;
-      else
-        words.push_back(key + "=" + value);
-    }
-    rt::Expected<ParsedSpec> parsed = parseSpec(words, ShapeWords::Refused);
-    if (!parsed)
-      return rt::fail(parsed.error());
-    KernelSpec spec = parsed->spec;
-    if (!alignment.empty()) {
-      spec.alignment = std::stoll(alignment);
-      if (spec.alignment < rt::byteSize(spec.dtype))
-        return {};
-    }
-    if (!devices.empty()) {
-      int64_t count = 0;
-      rt::Status status = spec::parseValue({kTensorParallel, "", 1, 65536}, devices, count);
-      if (status)
-        status = splitHeads(spec, count);
-      if (!status)
-        return status;
-    }
-    if (specs.size() >= kMaxKernels)
-      return bad("more than " + std::to_string(kMaxKernels) + " kernels; use shorter lists");
-    specs.push_back(spec);
-    return {};
-  }
-
-  SpecAxes axes;
-  std::vector<KernelSpec> &specs;
-  bool derivesAlignment;
-  std::vector<std::pair<std::string, std::string>> chosen;
-};
-
 //===----------------------------------------------------------------------===//
 // Manifests
 //===----------------------------------------------------------------------===//
 
+namespace {
+
 /// Reads one manifest and those of its models.
 class ManifestReader {
 public:
-  ManifestReader(const PrewarmOverrides &overrides) : features(overrides.features) {
-    targets = overrides.targets;
-    hasTargets = !targets.empty();
-  }
+  ManifestReader(const PrewarmOverrides &overrides, PrewarmList &list)
+      : features(overrides.features), targets(overrides.targets), list(list) {}
 
-  rt::Status read(StringRef text, StringRef name);
-  rt::Expected<std::vector<PrewarmKernel>> finish(StringRef name) const;
+  rt::Status read(const Value &manifest, StringRef name);
 
 private:
+  rt::Status readTargets(const Object &object, StringRef name);
+  rt::Status readFeatures(const Object &object, StringRef name);
   /// The layers of a model's text; `given` wins over what they say.
   rt::Status readModel(StringRef text, const std::string &name, const SpecAxes &given);
   rt::Status readModelItem(const Value &item, const std::string &where);
   rt::Status readSpecs(const Object &object, const std::string &name, const SpecAxes &given,
                        bool givenWins);
+  /// Adds the kernels that calls of any length ask for, for each target.
+  rt::Status add(const KernelSpec &spec);
 
   SpecAxes features;
   std::vector<std::string> targets;
-  bool hasTargets;
-  std::vector<KernelSpec> specs;
+  PrewarmList &list;
+  size_t numSpecs = 0;
 };
 
 } // namespace
 
-static rt::Expected<Value> parseObject(StringRef text, StringRef name,
-                                       llvm::ArrayRef<StringRef> known) {
-  llvm::Expected<Value> value = parseJson(text);
-  if (!value)
-    return bad(name + ": not JSON: " + llvm::toString(value.takeError()));
-  const Object *object = value->getAsObject();
+static rt::Expected<const Object *> checkObject(const Value &value, StringRef name,
+                                                llvm::ArrayRef<StringRef> known) {
+  const Object *object = value.getAsObject();
   if (!object)
-    return bad(name + ": expected one JSON object with " + llvm::join(known, ", "));
+    return bad(name + ": expected one object with " + llvm::join(known, ", "));
   for (const auto &[key, field] : *object)
     if (!llvm::is_contained(known, StringRef(key)))
       return bad(name + ": unknown key '" + StringRef(key) + "': expected " +
                  llvm::join(known, ", ") + didYouMean(key, known));
+  return object;
+}
+
+static rt::Expected<Value> parseText(StringRef text, StringRef name) {
+  if (name.ends_with(".yaml") || name.ends_with(".yml"))
+    return parseYaml(text, name);
+  llvm::Expected<Value> value = parseJson(text);
+  if (!value)
+    return bad(name + ": not JSON: " + llvm::toString(value.takeError()));
+  if (std::optional<std::string> key = repeatedKey(text))
+    return bad(name + ": '" + *key + "' is given twice in one object; keep one");
   return std::move(*value);
 }
 
@@ -248,6 +158,17 @@ static rt::Error within(const std::string &where, const rt::Error &error) {
   return {error.code, where + ": " + error.message};
 }
 
+rt::Status ManifestReader::add(const KernelSpec &spec) {
+  // Those that are there already are counted too, so that no manifest takes for ever.
+  if (++numSpecs > kMaxKernels)
+    return tooMany();
+  for (const std::string &target : targets)
+    for (const KernelSpec &variant : lengthVariants(spec, *findTarget(target)))
+      if (rt::Status status = list.add(variant, target); !status)
+        return status;
+  return {};
+}
+
 rt::Status ManifestReader::readSpecs(const Object &object, const std::string &name,
                                      const SpecAxes &given, bool givenWins) {
   rt::Expected<const Array *> items = listOf(object, "specs", name);
@@ -260,7 +181,8 @@ rt::Status ManifestReader::readSpecs(const Object &object, const std::string &na
       rt::Expected<KernelSpec> spec = readWords(*text);
       if (!spec)
         return rt::fail(within(where, spec.error()));
-      specs.push_back(*spec);
+      if (rt::Status status = add(*spec); !status)
+        return rt::fail(within(where, status.error()));
       continue;
     }
     const Object *layer = item.getAsObject();
@@ -274,7 +196,8 @@ rt::Status ManifestReader::readSpecs(const Object &object, const std::string &na
         axes->insert_or_assign(key, values);
       else
         axes->emplace(key, values);
-    if (rt::Status status = LayerExpander(*axes, specs).run(); !status)
+    auto take = [&](const KernelSpec &spec) { return add(spec); };
+    if (rt::Status status = expandLayer(*axes, take); !status)
       return rt::fail(within(where, status.error()));
   }
   return {};
@@ -282,10 +205,13 @@ rt::Status ManifestReader::readSpecs(const Object &object, const std::string &na
 
 rt::Status ManifestReader::readModel(StringRef text, const std::string &name,
                                      const SpecAxes &given) {
-  rt::Expected<Value> value = parseObject(text, name, {"description", "specs"});
+  rt::Expected<Value> value = parseText(text, name);
   if (!value)
     return rt::fail(value.error());
-  return readSpecs(*value->getAsObject(), name, given, /*givenWins=*/true);
+  rt::Expected<const Object *> object = checkObject(*value, name, {"description", "specs"});
+  if (!object)
+    return rt::fail(object.error());
+  return readSpecs(**object, name, given, /*givenWins=*/true);
 }
 
 rt::Status ManifestReader::readModelItem(const Value &item, const std::string &where) {
@@ -309,83 +235,81 @@ rt::Status ManifestReader::readModelItem(const Value &item, const std::string &w
   return readModel(*text, "model " + model->str(), given);
 }
 
-rt::Status ManifestReader::read(StringRef text, StringRef name) {
-  rt::Expected<Value> value =
-      parseObject(text, name, {"description", "targets", "features", "models", "specs"});
-  if (!value)
-    return rt::fail(value.error());
-  const Object &object = *value->getAsObject();
-  if (const Value *listed = object.get("targets"); listed && !hasTargets) {
+rt::Status ManifestReader::readTargets(const Object &object, StringRef name) {
+  if (const Value *listed = object.get("targets"); listed && targets.empty()) {
     rt::Expected<std::vector<std::string>> names = readValues(name + ": 'targets'", *listed);
     if (!names)
       return rt::fail(names.error());
     targets = std::move(*names);
   }
-  if (const Value *listed = object.get("features")) {
-    const Object *fields = listed->getAsObject();
-    if (!fields)
-      return bad(name + ": 'features': expected an object, like {\"dtype\": [\"bf16\"]}");
-    rt::Expected<SpecAxes> axes = readAxes((name + ": features").str(), *fields);
-    if (!axes)
-      return rt::fail(axes.error());
-    features.insert(axes->begin(), axes->end());
-  }
-  rt::Expected<const Array *> models = listOf(object, "models", name);
-  if (!models)
-    return rt::fail(models.error());
-  for (size_t i = 0; i < (*models)->size(); ++i)
-    if (rt::Status status =
-            readModelItem((**models)[i], (name + ": models[" + llvm::Twine(i) + "]").str());
-        !status)
-      return status;
-  return readSpecs(object, name.str(), features, /*givenWins=*/false);
-}
-
-/// Each kernel once, in the order of the manifest. `variants` gives those of a spec on a target.
-static rt::Expected<std::vector<PrewarmKernel>> unique(
-    const std::vector<PrewarmKernel> &kernels, StringRef name,
-    llvm::function_ref<std::vector<KernelSpec>(const KernelSpec &, const TargetInfo &)> variants) {
-  if (kernels.empty())
-    return bad(name + ": names no kernel; add models or specs");
-  llvm::StringSet<> seen;
-  std::vector<PrewarmKernel> result;
-  for (const PrewarmKernel &kernel : kernels) {
-    const TargetInfo *target = findTarget(kernel.target);
-    if (!target)
-      return bad(name + ": " + unknownTargetMessage(kernel.target));
-    for (KernelSpec &spec : variants(kernel.spec, *target))
-      if (seen.insert(kernel.target + " " + toText(spec)).second)
-        result.push_back({std::move(spec), kernel.target});
-  }
-  return result;
-}
-
-rt::Expected<std::vector<PrewarmKernel>> ManifestReader::finish(StringRef name) const {
   if (targets.empty())
     return bad(name + ": names no target; add \"targets\": [\"sm_90a\"], or --target sm_90a");
-  std::vector<PrewarmKernel> kernels;
   for (const std::string &target : targets)
-    for (const KernelSpec &spec : specs)
-      kernels.push_back({spec, target});
-  return unique(kernels, name, lengthVariants);
+    if (!findTarget(target))
+      return bad(name + ": " + unknownTargetMessage(target));
+  // Each once: a list with many repetitions would be gone through for each spec.
+  llvm::sort(targets);
+  targets.erase(llvm::unique(targets), targets.end());
+  return {};
 }
 
-rt::Expected<std::vector<PrewarmKernel>> attn::expandManifest(StringRef text, StringRef name,
-                                                              const PrewarmOverrides &overrides) {
-  ManifestReader reader(overrides);
-  if (rt::Status status = reader.read(text, name); !status)
-    return rt::fail(status.error());
-  return reader.finish(name);
+rt::Status ManifestReader::readFeatures(const Object &object, StringRef name) {
+  const Value *listed = object.get("features");
+  if (!listed)
+    return {};
+  const Object *fields = listed->getAsObject();
+  if (!fields)
+    return bad(name + ": 'features': expected an object, like {\"dtype\": [\"bf16\"]}");
+  rt::Expected<SpecAxes> axes = readAxes((name + ": features").str(), *fields);
+  if (!axes)
+    return rt::fail(axes.error());
+  features.insert(axes->begin(), axes->end());
+  return {};
+}
+
+rt::Status ManifestReader::read(const Value &manifest, StringRef name) {
+  rt::Expected<const Object *> object =
+      checkObject(manifest, name, {"description", "targets", "features", "models", "specs"});
+  if (!object)
+    return rt::fail(object.error());
+  rt::Status status = readTargets(**object, name);
+  if (status)
+    status = readFeatures(**object, name);
+  if (!status)
+    return status;
+  rt::Expected<const Array *> models = listOf(**object, "models", name);
+  if (!models)
+    return rt::fail(models.error());
+  for (size_t i = 0; i < (*models)->size() && status; ++i)
+    status = readModelItem((**models)[i], (name + ": models[" + llvm::Twine(i) + "]").str());
+  if (status)
+    status = readSpecs(**object, name.str(), features, /*givenWins=*/false);
+  if (status && numSpecs == 0)
+    return bad(name + ": names no kernel; add models or specs");
+  return status;
+}
+
+rt::Status attn::addManifest(const Object &manifest, StringRef name,
+                             const PrewarmOverrides &overrides, PrewarmList &list) {
+  return ManifestReader(overrides, list).read(Object(manifest), name);
+}
+
+rt::Status attn::addManifest(StringRef text, StringRef name, const PrewarmOverrides &overrides,
+                             PrewarmList &list) {
+  rt::Expected<Value> manifest = parseText(text, name);
+  if (!manifest)
+    return rt::fail(manifest.error());
+  return ManifestReader(overrides, list).read(*manifest, name);
 }
 
 //===----------------------------------------------------------------------===//
 // Recordings
 //===----------------------------------------------------------------------===//
 
-rt::Expected<std::vector<PrewarmKernel>>
-attn::expandRecording(StringRef text, StringRef name, const PrewarmOverrides &overrides,
-                      const std::function<void(const std::string &)> &warn) {
-  std::vector<PrewarmKernel> kernels;
+rt::Status attn::addRecording(StringRef text, StringRef name, const PrewarmOverrides &overrides,
+                              const std::function<void(const std::string &)> &warn,
+                              PrewarmList &list) {
+  bool hasKernels = false;
   llvm::SmallVector<StringRef> lines;
   text.split(lines, '\n');
   for (auto [number, line] : llvm::enumerate(lines)) {
@@ -406,13 +330,15 @@ attn::expandRecording(StringRef text, StringRef name, const PrewarmOverrides &ov
     rt::Expected<KernelSpec> parsed = readWords(*spec);
     if (!parsed)
       return rt::fail(within(where, parsed.error()));
-    if (overrides.targets.empty())
-      kernels.push_back({*parsed, target->str()});
-    for (const std::string &other : overrides.targets)
-      kernels.push_back({*parsed, other});
+    std::vector<std::string> targets = overrides.targets;
+    if (targets.empty())
+      targets.push_back(target->str());
+    for (const std::string &each : targets)
+      if (rt::Status status = list.add(*parsed, each); !status)
+        return rt::fail(within(where, status.error()));
+    hasKernels = true;
   }
-  // What was asked for has the lengths of those calls.
-  return unique(kernels, name, [](const KernelSpec &spec, const TargetInfo &target) {
-    return std::vector<KernelSpec>{withLengthClass(spec, target)};
-  });
+  if (!hasKernels)
+    return bad(name + ": names no kernel; record some with --record FILE");
+  return {};
 }

@@ -30,7 +30,7 @@ struct PrewarmFlags {
 
 static CommandSyntax makeSyntax(PrewarmFlags &flags) {
   return {
-      "attnc prewarm MANIFEST.json|RECORDING.jsonl|MODEL|SPEC... [flags]",
+      "attnc prewarm MANIFEST.json|MANIFEST.yaml|RECORDING.jsonl|MODEL|SPEC... [flags]",
       "Compiles kernels into the cache before they are asked for, or into one file with --bundle. "
       "A MODEL's\nname and words after it, as in dtype=bf16,f16, choose what it is compiled for; "
       "SPEC alone is one kernel.\nWhat is there already is kept.",
@@ -57,64 +57,98 @@ static CommandSyntax makeSyntax(PrewarmFlags &flags) {
 // What to compile
 //===----------------------------------------------------------------------===//
 
-static std::vector<std::string> splitList(StringRef text) {
-  llvm::SmallVector<StringRef> pieces;
-  text.split(pieces, ',', -1, /*KeepEmpty=*/false);
-  return {pieces.begin(), pieces.end()};
+static tl::unexpected<rt::Error> bad(const llvm::Twine &message) {
+  return rt::fail(rt::ErrorCode::BadInput, message.str());
 }
 
-static rt::Expected<std::vector<PrewarmKernel>> expandFile(const std::string &path,
-                                                           const PrewarmOverrides &overrides) {
+/// The values of a list with commas; `word` is the whole of what was given.
+static rt::Expected<std::vector<std::string>> splitList(const llvm::Twine &word, StringRef list) {
+  llvm::SmallVector<StringRef> pieces;
+  list.split(pieces, ',');
+  if (llvm::is_contained(pieces, ""))
+    return bad(word + ": expected a value" +
+               (list.empty() ? "" : " before, between and after the commas") + ", got none");
+  return std::vector<std::string>(pieces.begin(), pieces.end());
+}
+
+/// What words with '=' say of the models and manifests beside them.
+static rt::Expected<SpecAxes> readFeatures(Words settings) {
+  SpecAxes features;
+  for (StringRef setting : settings) {
+    auto [key, list] = setting.split('=');
+    rt::Expected<std::vector<std::string>> values = splitList("'" + setting + "'", list);
+    if (!values)
+      return rt::fail(values.error());
+    if (!features.emplace(key.str(), std::move(*values)).second)
+      return bad("'" + setting + "': '" + key + "' is given twice; make one list of both");
+  }
+  return features;
+}
+
+constexpr llvm::StringLiteral kEndings[] = {".json", ".yaml", ".yml", ".jsonl"};
+
+static bool namesFile(StringRef word) {
+  return llvm::any_of(kEndings, [&](StringRef ending) { return word.ends_with(ending); });
+}
+
+static rt::Status addFile(const std::string &path, const PrewarmOverrides &overrides,
+                          PrewarmList &list) {
   InputFile buffer = readInputFile(path);
   if (!buffer)
     return rt::fail(buffer.error());
   if (StringRef(path).ends_with(".jsonl"))
-    return expandRecording((*buffer)->getBuffer(), path, overrides, printRemark);
-  return expandManifest((*buffer)->getBuffer(), path, overrides);
+    return addRecording((*buffer)->getBuffer(), path, overrides, printRemark, list);
+  return addManifest((*buffer)->getBuffer(), path, overrides, list);
+}
+
+/// A manifest that names the model alone; likewise the one of a spec: for the same checks of both.
+static rt::Status addModel(const std::string &name, const PrewarmOverrides &overrides,
+                           PrewarmList &list) {
+  bool isThere = llvm::sys::fs::exists(name);
+  if (StringRef(name).contains('/') || (isThere && !findModel(name)))
+    return bad("'" + name + "': " +
+               (llvm::sys::fs::is_directory(name) ? "is a folder"
+                : isThere                         ? "has none of the endings of such files"
+                                                  : "there is no such file") +
+               "; expected a manifest (.json, .yaml), a recording (.jsonl), or a model's name "
+               "(attnc prewarm --models lists them)");
+  return addManifest(llvm::json::Object{{"models", llvm::json::Array{name}}}, "command line",
+                     overrides, list);
+}
+
+static rt::Status addSpec(Words words, const PrewarmOverrides &overrides, PrewarmList &list) {
+  rt::Expected<ParsedSpec> parsed = parseSpec(words, ShapeWords::Refused);
+  if (!parsed)
+    return rt::fail(parsed.error());
+  return addManifest(llvm::json::Object{{"specs", llvm::json::Array{toText(parsed->spec)}}},
+                     "command line", overrides, list);
 }
 
 /// Words that have no '=' name manifests and models; the others are a spec, or features of those.
-static rt::Expected<std::vector<PrewarmKernel>> expandWords(Words words,
-                                                            const PrewarmFlags &flags) {
+static rt::Status expandWords(Words words, const PrewarmFlags &flags, PrewarmList &list) {
   std::vector<std::string> names, settings;
   for (const std::string &word : words)
     (StringRef(word).contains('=') ? settings : names).push_back(word);
   PrewarmOverrides overrides;
-  overrides.targets = splitList(flags.target);
-  if (names.empty()) {
-    rt::Expected<ParsedSpec> parsed = parseSpec(settings, ShapeWords::Refused);
-    if (!parsed)
-      return rt::fail(parsed.error());
-    // A manifest of its own, for the same checks of targets.
-    llvm::json::Value manifest =
-        llvm::json::Object{{"specs", llvm::json::Array{toText(parsed->spec)}}};
-    return expandManifest(formatv("{0}", manifest).str(), "command line", overrides);
+  if (!flags.target.empty()) {
+    rt::Expected<std::vector<std::string>> targets =
+        splitList("--target " + flags.target, flags.target);
+    if (!targets)
+      return rt::fail(targets.error());
+    overrides.targets = std::move(*targets);
   }
-  for (StringRef setting : settings) {
-    auto [key, values] = setting.split('=');
-    overrides.features[key.str()] = splitList(values);
-  }
-  std::vector<PrewarmKernel> kernels;
-  llvm::json::Array models;
-  for (const std::string &name : names) {
-    if (!StringRef(name).ends_with(".json") && !StringRef(name).ends_with(".jsonl")) {
-      models.push_back(name);
-      continue;
-    }
-    rt::Expected<std::vector<PrewarmKernel>> more = expandFile(name, overrides);
-    if (!more)
-      return more;
-    kernels.insert(kernels.end(), more->begin(), more->end());
-  }
-  if (!models.empty()) {
-    llvm::json::Value manifest = llvm::json::Object{{"models", std::move(models)}};
-    rt::Expected<std::vector<PrewarmKernel>> more =
-        expandManifest(formatv("{0}", manifest).str(), "command line", overrides);
-    if (!more)
-      return more;
-    kernels.insert(kernels.end(), more->begin(), more->end());
-  }
-  return kernels;
+  if (names.empty())
+    return addSpec(settings, overrides, list);
+  rt::Expected<SpecAxes> features = readFeatures(settings);
+  if (!features)
+    return rt::fail(features.error());
+  overrides.features = std::move(*features);
+  for (const std::string &name : names)
+    if (rt::Status status =
+            namesFile(name) ? addFile(name, overrides, list) : addModel(name, overrides, list);
+        !status)
+      return status;
+  return {};
 }
 
 static int printKernels(llvm::ArrayRef<PrewarmKernel> kernels, bool json) {
@@ -128,13 +162,15 @@ static int printKernels(llvm::ArrayRef<PrewarmKernel> kernels, bool json) {
   if (json)
     printJson(llvm::json::Object{{"kernels", std::move(items)}});
   else
-    llvm::outs() << kernels.size() << " kernels\n";
+    llvm::outs() << kernels.size() << (kernels.size() == 1 ? " kernel\n" : " kernels\n");
   return 0;
 }
 
-static int printModels() {
-  for (const std::string &name : modelNames())
-    llvm::outs() << name << "\n";
+static int printModels(bool json) {
+  if (json)
+    printJson(llvm::json::Object{{"models", llvm::json::Array(modelNames())}});
+  else
+    llvm::outs() << llvm::join(modelNames(), "\n") << "\n";
   return 0;
 }
 
@@ -255,20 +291,24 @@ int attn::prewarmCommand(Words arguments) {
   ParsedWords parsed;
   if (std::optional<int> code = parseOrExit(syntax, arguments, parsed))
     return *code;
-  if (flags.listModels)
-    return printModels();
-  if (!flags.verify.empty()) {
+  if (flags.listModels || !flags.verify.empty()) {
+    std::string asked = flags.listModels ? "--models" : "--verify " + flags.verify, other;
     if (!parsed.words.empty())
-      return reportError({rt::ErrorCode::BadInput, "--verify " + flags.verify + ": contradicts '" +
-                                                       parsed.words[0] + "'; give one"});
-    return verify(flags.verify, flags.json);
+      other = "'" + parsed.words[0] + "'";
+    else if (flags.listModels && !flags.verify.empty())
+      other = "--verify " + flags.verify;
+    if (!other.empty())
+      return reportError(
+          {rt::ErrorCode::BadInput, asked + ": contradicts " + other + "; give one"});
+    return flags.listModels ? printModels(flags.json) : verify(flags.verify, flags.json);
   }
   if (parsed.words.empty())
     return reportError({rt::ErrorCode::BadInput,
                         "nothing to compile: expected a manifest, a model (attnc prewarm --models "
                         "lists them) or key=value words"});
-  rt::Expected<std::vector<PrewarmKernel>> kernels = expandWords(parsed.words, flags);
-  if (!kernels)
-    return reportError(kernels.error());
-  return flags.dryRun ? printKernels(*kernels, flags.json) : compileAll(*kernels, flags);
+  PrewarmList list;
+  if (rt::Status status = expandWords(parsed.words, flags, list); !status)
+    return reportError(status.error());
+  return flags.dryRun ? printKernels(list.kernels(), flags.json)
+                      : compileAll(list.kernels(), flags);
 }

@@ -43,6 +43,26 @@ def test_a_model_is_all_that_dispatch_asks_for():
     assert values(listed("llama-3-8b", "dtype=f32", "--target", "cpu"), "alignment") == {"16", "8", "4"}
 
 
+def test_models_as_json():
+    assert json.loads(attnc("prewarm", "--models", "--json").stdout)["models"] == MODELS
+
+
+def test_yaml_manifests(tmp_path):
+    path = tmp_path / "m.yaml"
+    path.write_text("targets: [cpu]\nspecs:\n  - {head_dim: 64, heads_q: 2, mask: [none, causal]}\n")
+    same = manifest(tmp_path / "m.json", targets=["cpu"],
+                    specs=[{"head_dim": 64, "heads_q": 2, "mask": ["none", "causal"]}])
+    assert listed(path) == listed(same) != []
+    path.write_text("targets: [cpu]\nspecs:\n  - head_dim: [64\n")
+    done = attnc("prewarm", path, "--dry-run")
+    assert done.returncode == 1 and f"{path}:" in done.stderr and "not YAML" in done.stderr
+
+
+def test_one_kernel_is_no_plural():
+    done = attnc("prewarm", *SMALL.split(), "--target", "cpu", "--dry-run")
+    assert done.stdout.endswith("\n1 kernel\n")
+
+
 def test_words_narrow_models():
     kernels = listed("llama-3-8b", "dtype=bf16,f16", "phase=decode", "lse=false", "alignment=16",
                      "tensor_parallel=2,16", "--target", "sm_80")
@@ -73,7 +93,8 @@ def test_layers_features_models_and_words(tmp_path):
     "content, message",
     [
         ("nonsense", "m.json: not JSON"),
-        ("[]", "expected one JSON object with"),
+        ("[]", "expected one object with"),
+        ('{"specs": [], "specs": ["head_dim=8 heads_q=1"]}', "'specs' is given twice"),
         ('{"spec": []}', "unknown key 'spec'.*did you mean 'specs'"),
         ('{"specs": {}}', "'specs': expected a list"),
         ('{"specs": [7]}', r"specs\[0\]: expected an object or a string"),
@@ -104,6 +125,16 @@ def test_bad_command_lines():
         ((), "nothing to compile"),
         (("llama-3-8b",), "names no target"),
         (("no-such-model", "--target", "cpu"), "unknown model"),
+        (("/usr", "--target", "cpu"), "'/usr': is a folder; expected a manifest (.json, .yaml)"),
+        (("models/gpt2", "--target", "cpu"), "'models/gpt2': there is no such file"),
+        (("/etc/passwd", "--target", "cpu"), "'/etc/passwd': has none of the endings"),
+        (("missing.yaml", "--target", "cpu"), "missing.yaml: cannot read"),
+        (("gpt2", "dtype=", "--target", "cpu"), "'dtype=': expected a value, got none"),
+        (("gpt2", "dtype=bf16,,f16", "--target", "cpu"), "'dtype=bf16,,f16': expected a value before"),
+        (("gpt2", "dtype=f16", "dtype=f32", "--target", "cpu"), "'dtype' is given twice; make one list"),
+        (("gpt2", "--target", "cpu,"), "--target cpu,: expected a value"),
+        (("--models", "gpt2"), "--models: contradicts 'gpt2'"),
+        (("--models", "--verify", "x"), "--models: contradicts --verify x"),
         (("missing.json", "--target", "cpu"), "cannot read"),
         (("--verify", "/nowhere/b.attnb"), "no bundle"),
         (("--verify", "/etc"), "holds no kernel"),

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A manifest is JSON:
+// A manifest is JSON, or YAML of the same content:
 //
 //   {"targets": ["sm_80", "sm_90a"],
 //    "features": {"dtype": ["bf16", "f16"], "tensor_parallel": [1, 2]},
@@ -26,6 +26,7 @@
 #include "attn/Compiler/KernelSpec.h"
 
 #include <functional>
+#include <llvm/ADT/StringSet.h>
 #include <map>
 #include <vector>
 
@@ -47,15 +48,31 @@ struct PrewarmOverrides {
   SpecAxes features;                ///< Before those of the manifest.
 };
 
-/// The kernels of a manifest's text, each once. `name` is what messages call it. BadInput names
-/// the key, value and place of what is wrong.
-rt::Expected<std::vector<PrewarmKernel>> expandManifest(llvm::StringRef text, llvm::StringRef name,
-                                                        const PrewarmOverrides &overrides);
+/// Kernels to have ready, each once, in the order in which they were added.
+class PrewarmList {
+public:
+  /// BadInput for a target that there is not, and for more kernels than any deployment has.
+  rt::Status add(const KernelSpec &spec, const std::string &target);
+  const std::vector<PrewarmKernel> &kernels() const { return list; }
 
-/// The kernels of a recording. A line that a writer did not finish is skipped, and `warn` is told.
-rt::Expected<std::vector<PrewarmKernel>>
-expandRecording(llvm::StringRef text, llvm::StringRef name, const PrewarmOverrides &overrides,
-                const std::function<void(const std::string &)> &warn);
+private:
+  std::vector<PrewarmKernel> list;
+  llvm::StringSet<> seen;
+};
+
+/// Adds the kernels of a manifest. `name` is what messages call it; that of text tells its format:
+/// YAML if it ends in .yaml or .yml, else JSON. BadInput names the key, value and place of what is
+/// wrong.
+rt::Status addManifest(llvm::StringRef text, llvm::StringRef name,
+                       const PrewarmOverrides &overrides, PrewarmList &list);
+rt::Status addManifest(const llvm::json::Object &manifest, llvm::StringRef name,
+                       const PrewarmOverrides &overrides, PrewarmList &list);
+
+/// Adds the kernels of a recording. A line that a writer did not finish is skipped, and `warn` is
+/// told.
+rt::Status addRecording(llvm::StringRef text, llvm::StringRef name,
+                        const PrewarmOverrides &overrides,
+                        const std::function<void(const std::string &)> &warn, PrewarmList &list);
 
 /// Names of the models that this compiler knows, sorted.
 std::vector<std::string> modelNames();
