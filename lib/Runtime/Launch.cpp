@@ -2,6 +2,8 @@
 
 #include "attn/Runtime/Launch.h"
 
+#include "attn/Runtime/Nvtx.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -150,6 +152,7 @@ Status launch(const Module &module, std::span<const Argument> arguments, Workspa
       continue;
     if (kernel.persistent)
       grid = std::min<int64_t>(grid, context.device().multiprocessors);
+    const NvtxRange range(kernel.name);
     cuda::Result result =
         context.driver().api().launchKernel(module.function(i), static_cast<unsigned>(grid), 1, 1,
                                             static_cast<unsigned>(kernel.threads), 1, 1,
