@@ -83,6 +83,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="processes of each kind (default: 5)")
     parser.add_argument("--out", type=Path, help="file of the results")
     arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        parser.error(f"--rounds {arguments.rounds}: expected at least 1")
     if not os.access(arguments.attnc, os.X_OK):
         sys.exit(f"bench_compile.py: no attnc ({arguments.attnc}); build one or name it with --attnc")
 

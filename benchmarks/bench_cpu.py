@@ -70,6 +70,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="turns of each side (default: 9)")
     parser.add_argument("--out", type=Path, help="file of the results")
     options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error(f"--rounds {options.rounds}: expected at least 1")
     if not os.access(options.attnc, os.X_OK):
         sys.exit(f"bench_cpu.py: no attnc ({options.attnc}); build one or name it with --attnc")
 

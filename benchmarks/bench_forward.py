@@ -269,7 +269,7 @@ def parse_arguments():
     parser.add_argument(
         "--out",
         type=Path,
-        help="result file (default: benchmarks/results/forward-GPU.json)",
+        help="result file (default: forward-GPU.json in benchmarks/results, or here)",
     )
     arguments = parser.parse_args()
     for group in arguments.group:
@@ -303,7 +303,9 @@ def main():
         "results": [],
     }
     gpu = report["manifest"]["gpu"].lower().replace(" ", "-")
-    out = arguments.out or ROOT / "benchmarks/results" / f"forward-{gpu}.json"
+    # Installed benchmarks have no folder of results.
+    folder = ROOT / "benchmarks/results"
+    out = arguments.out or (folder if folder.is_dir() else Path.cwd()) / f"forward-{gpu}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     results = report["results"]
     for dtype, (head_dim, head_dim_v), group, seq, (causal, window) in itertools.product(

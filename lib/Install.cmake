@@ -18,6 +18,11 @@ foreach(tree ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
 endforeach()
+# What attnc bench runs.
+if(NOT ATTN_RUNTIME_ONLY)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/benchmarks/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attn/benchmarks
+    FILES_MATCHING PATTERN "*.py" PATTERN "results" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/lib/AttnConfig.cmake.in
   ${PROJECT_BINARY_DIR}/AttnConfig.cmake INSTALL_DESTINATION ${attn_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/AttnConfigVersion.cmake

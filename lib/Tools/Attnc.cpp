@@ -21,6 +21,13 @@ int attn::reportError(const rt::Error &error) {
   return exitCode(error.code);
 }
 
+/// Any address in the program, which getMainExecutable asks for.
+static void anchor() {}
+
+std::string attn::programPath() {
+  return llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&anchor));
+}
+
 void attn::printRemark(const std::string &text) {
   llvm::errs() << "attnc: remark: " << text << "\n";
 }
@@ -149,6 +156,7 @@ commands:
   explain   show the chosen schedule, why others were not, and the roofline bound
   tune      search for a schedule that is faster on this device
   prewarm   compile the kernels of models before they are asked for
+  bench     compare kernels with those of PyTorch or NumPy, or measure compile times
   cache     list, check and clean the kernel cache
 
 `attnc COMMAND --help` shows a command's flags. Exit code 0 is success, 1 bad input, 2 a fault
@@ -166,7 +174,7 @@ static int runCommandOf(Words arguments) {
   constexpr Command commands[] = {{"compile", compileCommand}, {"run", runCommand},
                                   {"trace", traceCommand},     {"explain", explainCommand},
                                   {"tune", tuneCommand},       {"prewarm", prewarmCommand},
-                                  {"cache", cacheCommand}};
+                                  {"bench", benchCommand},     {"cache", cacheCommand}};
   if (arguments.empty()) {
     llvm::errs() << kHelp;
     return 1;

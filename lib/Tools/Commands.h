@@ -26,6 +26,10 @@ int explainCommand(Words arguments);
 int tuneCommand(Words arguments);
 int prewarmCommand(Words arguments);
 int cacheCommand(Words arguments);
+int benchCommand(Words arguments);
+
+/// The file of the running program.
+std::string programPath();
 
 /// Prints "attnc: error: ..." and returns the exit code.
 int reportError(const rt::Error &error);

@@ -28,7 +28,7 @@ def spec(*words):
 CASES = [
     ([], ["usage: attnc"]),
     (["comple"], ["unknown command 'comple'", "did you mean 'compile'"]),
-    (["dance"], ["unknown command 'dance'", "compile, run, trace, explain, tune, prewarm, cache"]),
+    (["dance"], ["unknown command 'dance'", "compile, run, trace, explain, tune, prewarm, bench, cache"]),
     # Words of a spec.
     (["compile"], ["no problem given", "head_dim"]),
     (spec("head_dim"), ["'head_dim'", "expected key=value"]),
@@ -169,7 +169,7 @@ def test_bad_command_line(words, texts, tmp_path):
 
 
 @pytest.mark.parametrize("command", [[], ["compile"], ["run"], ["explain"], ["tune"], ["prewarm"],
-                                     ["cache"]])
+                                     ["bench"], ["cache"]])
 def test_help_has_an_example(command):
     done = attnc(*command, "--help")
     assert done.returncode == 0 and done.stderr == ""

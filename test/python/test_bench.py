@@ -1,0 +1,77 @@
+"""attnc bench: finds the benchmark and its Python, and passes words on."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from attnc import ATTNC, BUILD, attnc
+
+# A Python that has every module and says what it was asked to run.
+PYTHON = """#!/bin/sh
+[ "$1" = -c ] && exit {modules}
+for word in "$@"; do echo "$word"; done
+exit 5
+"""
+
+
+def fake_python(folder, modules=0):
+    path = folder / "python"
+    path.write_text(PYTHON.format(modules=modules))
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    "words, script, passed",
+    [
+        ([], "bench_forward.py", []),
+        (["--target", "sm_80", "sm_90a,overlap=false", "--seq", "1024"], "bench_forward.py",
+         ["--target", "sm_80", "sm_90a,overlap=false", "--seq", "1024"]),
+        (["--target", "cpu", "--rounds", "2"], "bench_cpu.py", ["--rounds", "2"]),
+        (["--rounds", "2", "--target=cpu"], "bench_cpu.py", ["--rounds", "2"]),
+        (["--compile", "--target", "sm_90a"], "bench_compile.py", ["--target", "sm_90a"]),
+        (["--compile", "--target", "cpu"], "bench_compile.py", ["--target", "cpu"]),
+        (["--target", "cpu", "--", "--help"], "bench_cpu.py", ["--help"]),
+    ],
+)
+def test_words_are_passed_on(tmp_path, words, script, passed):
+    done = attnc("bench", "--python", fake_python(tmp_path), *words)
+    assert done.returncode == 5, done.stderr
+    path, *rest = done.stdout.splitlines()
+    assert path.endswith(f"/benchmarks/{script}") and os.path.exists(path)
+    assert rest == ["--attnc", str(ATTNC.resolve()), *passed]
+
+
+def test_what_is_missing_is_named(tmp_path):
+    done = attnc("bench", "--python", tmp_path / "none")
+    assert done.returncode == 1
+    assert f"no Python '{tmp_path / 'none'}'" in done.stderr and "--python" in done.stderr
+    for words, message in [([], "bench_forward.py needs torch"),
+                           (["--target", "cpu"], "bench_cpu.py needs numpy")]:
+        done = attnc("bench", "--python", fake_python(tmp_path, modules=1), *words)
+        assert done.returncode == 1
+        assert message in done.stderr and "pip install" in done.stderr
+    # The compiler's own benchmark needs Python alone.
+    done = attnc("bench", "--python", fake_python(tmp_path, modules=1), "--compile")
+    assert done.returncode == 5
+    # A program that was copied away from its benchmarks.
+    (tmp_path / "bin").mkdir()
+    program = shutil.copy(ATTNC, tmp_path / "bin" / "attnc")
+    done = subprocess.run([program, "bench"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"not found in {tmp_path}/share/attn/benchmarks" in done.stderr
+
+
+def test_installed_benchmarks_run(tmp_path):
+    done = subprocess.run(["cmake", "--install", BUILD, "--prefix", tmp_path], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "share/attn/benchmarks/results").exists()
+    bench = [tmp_path / "bin" / "attnc", "bench", "--python", sys.executable]
+    for kind in (["--target", "cpu"], ["--compile"]):
+        done = subprocess.run([*bench, *kind, "--", "--help"], capture_output=True, text=True)
+        assert done.returncode == 0 and "--rounds" in done.stdout, done.stderr
+        # Refused before anything is measured.
+        done = subprocess.run([*bench, *kind, "--rounds", "0"], capture_output=True, text=True)
+        assert done.returncode == 2 and "--rounds 0: expected at least 1" in done.stderr
