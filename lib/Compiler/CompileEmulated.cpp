@@ -47,7 +47,7 @@ Compiler::compileEmulated(const Problem &problem) const {
 rt::Expected<std::unique_ptr<EmulatedProgram>> Compiler::emulate(const ProblemText &l3,
                                                                  rt::Manifest manifest) const {
   Session session(options, *info);
-  if (rt::Status status = session.load(l3); !status)
+  if (rt::Status status = session.loadText(l3); !status)
     return rt::fail(status.error());
   // Nothing to translate, which the host compiler does not take.
   if (session.module().getBody()->empty() && !manifest.kernels.empty())

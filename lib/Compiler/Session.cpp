@@ -69,7 +69,13 @@ rt::Status Session::load(const Problem &problem) {
     root = buildProblem(*spec, context);
     return {};
   }
-  const auto &text = std::get<ProblemText>(problem);
+  rt::Status status = loadText(std::get<ProblemText>(problem));
+  if (status && failed(checkStage(*root, Stage::Normalize, target)))
+    return rt::fail(takeError(rt::ErrorCode::BadInput, "no problem"));
+  return status;
+}
+
+rt::Status Session::loadText(const ProblemText &text) {
   root = parseSourceString<ModuleOp>(text.text, ParserConfig(&context), text.name);
   if (!root)
     return rt::fail(takeError(rt::ErrorCode::BadInput, text.name + ": not an MLIR module"));

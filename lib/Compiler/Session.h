@@ -22,7 +22,10 @@ class Session {
 public:
   Session(const CompileOptions &options, const TargetInfo &target);
 
+  /// Text is refused where it has been lowered already.
   rt::Status load(const Problem &problem);
+  /// Of any stage.
+  rt::Status loadText(const ProblemText &text);
 
   /// Runs the stages that are left up to and with `last`.
   rt::Status runTo(Stage last);

@@ -7,6 +7,7 @@
 
 #include "attn/Pipelines/Registration.h"
 
+#include "CheckStage.h"
 #include "attn/Conversion/AttnToCPU/AttnToCPU.h"
 #include "attn/Conversion/AttnToNVVM/AttnToNVVM.h"
 #include "attn/Conversion/Passes.h"
@@ -79,6 +80,7 @@ void attn::registerPipelines(const std::string *dumpDirectory) {
         ("attn-stage-" + stageName(stage)).str(), "the passes of one stage of attn-pipeline",
         [stage](OpPassManager &pm, const RegisteredOptions &registered) {
           withTarget(pm, registered, [&](const PipelineOptions &options, const TargetInfo &target) {
+            pm.addPass(createCheckStagePass(stage, target));
             buildStage(pm, stage, options, target);
           });
         });
@@ -86,6 +88,7 @@ void attn::registerPipelines(const std::string *dumpDirectory) {
       "attn-pipeline", "from the problem to the LLVM dialect",
       [dumpDirectory](OpPassManager &pm, const RegisteredOptions &registered) {
         withTarget(pm, registered, [&](const PipelineOptions &options, const TargetInfo &target) {
+          pm.addPass(createCheckStagePass(Stage::Normalize, target));
           buildPipeline(pm, options, target, dumpDirectory ? *dumpDirectory : StringRef());
         });
       });

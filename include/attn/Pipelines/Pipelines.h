@@ -36,6 +36,11 @@ struct PipelineOptions {
   FileSchedules schedules = {};
 };
 
+/// Fails, with a located error that names the stages, unless the module is what the stage takes:
+/// neither skipped stages nor is past them, nor was made for a target that this one cannot stand
+/// for. The passes themselves leave alone what is not theirs.
+llvm::LogicalResult checkStage(mlir::ModuleOp module, Stage stage, const TargetInfo &target);
+
 /// Appends the passes of one stage. A stage that a target does not have is empty.
 void buildStage(mlir::OpPassManager &pm, Stage stage, const PipelineOptions &options,
                 const TargetInfo &target);
