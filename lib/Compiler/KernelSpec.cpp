@@ -209,7 +209,8 @@ std::string attn::specHelp() {
   KernelSpec spec;
   RunShape shape;
   visitSpec(spec, line);
-  line(SpecKey{"window", "W (W keys up to the diagonal) or LEFT,RIGHT"}, 0);
+  line(SpecKey{"window", "W (W keys up to the diagonal) or LEFT,RIGHT; alone it is mask=window"},
+       0);
   text += "  run only:\n";
   visitShape(shape, line);
   return text;

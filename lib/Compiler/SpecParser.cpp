@@ -209,6 +209,9 @@ static rt::Expected<ParsedSpec> read(const Settings &settings, ShapeWords shapeW
     reader.status = readWindow(settings, parsed.spec);
   if (!reader.status)
     return rt::fail(reader.status.error());
+  // Bounds alone say which mask is meant.
+  if (!settings.find("mask") && (parsed.spec.windowLeft || parsed.spec.windowRight))
+    parsed.spec.mask = MaskKind::Window;
   rt::Expected<KernelSpec> spec = canonicalize(parsed.spec);
   if (!spec)
     return rt::fail(spec.error());

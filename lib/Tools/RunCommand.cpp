@@ -9,8 +9,13 @@
 #include "attn/Compiler/InputFile.h"
 #include "attn/Tools/RunProblem.h"
 
+#include <csignal>
 #include <llvm/Support/LineIterator.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 using namespace attn;
 
@@ -19,7 +24,7 @@ namespace {
 /// Flags of one run: the command line's, or one line's of a batch.
 struct RunFlags {
   size_t inputs = 0, layout = 0, payload = 0;
-  uint64_t seed = 0, repeat = 5, threads = 0;
+  uint64_t seed = 0, repeat = 5, threads = 0, parent = 0;
   bool check = false, json = false;
   std::string device = "cpu", target, ptxas, batch, async, record;
   CacheFlags cache;
@@ -79,6 +84,8 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
           "one run a line, an object of SPEC's keys and the flags from inputs to l3, which the "
           "command line may preset; answers in JSON, the exit code is the worst",
           flags.batch),
+      numberFlag("parent", "process that started this one, whose end ends it, however it comes",
+                 flags.parent, 1, INT32_MAX),
       textFlag("ptxas", "PATH", "assembler for cubin", flags.ptxas),
       flags.schedules.fileFlag(),
       textFlag("record", "FILE.jsonl", "append what is run to a file that attnc prewarm takes",
@@ -87,6 +94,18 @@ static CommandSyntax makeSyntax(RunFlags &flags) {
   llvm::append_range(syntax.flags, more);
   llvm::append_range(syntax.flags, cacheFlags(flags.cache));
   return syntax;
+}
+
+/// Lets this process end with its parent, which may be killed and then ends nothing itself.
+static rt::Status endWith(uint64_t parent) {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  // It may have ended before.
+  if (static_cast<uint64_t>(getppid()) == parent)
+    return {};
+  return rt::fail(rt::ErrorCode::BadInput, "--parent " + std::to_string(parent) +
+                                               ": is not the process that started this one");
 }
 
 static rt::Expected<RunRequest> makeRequest(const ParsedSpec &parsed, const RunFlags &flags) {
@@ -255,6 +274,9 @@ int attn::runCommand(Words arguments) {
   ParsedWords words;
   if (std::optional<int> code = parseOrExit(syntax, arguments, words))
     return *code;
+  if (flags.parent != 0)
+    if (rt::Status status = endWith(flags.parent); !status)
+      return reportError(status.error());
   if (!flags.batch.empty() && !words.words.empty())
     return reportError({rt::ErrorCode::BadInput, "--batch " + flags.batch + ": contradicts '" +
                                                      words.words[0] +

@@ -119,8 +119,12 @@ static rt::Expected<TuneJournal> openJournal(const TuneFlags &flags, const TuneD
                        .repeat = std::to_string(flags.repeat),
                        .timeout = std::to_string(flags.timeout)};
   std::string path = flags.output + ".journal.jsonl", note;
+  bool isThere = llvm::sys::fs::exists(path);
   rt::Expected<TuneJournal> journal = TuneJournal::open(path, header, flags.resume, note);
-  if (journal && flags.resume)
+  if (journal && flags.resume && !isThere)
+    progress.note("--resume: there is no journal " + path +
+                  " yet, so the search starts at its beginning");
+  else if (journal && flags.resume)
     progress.note(
         note.empty()
             ? llvm::formatv("{0}: going on after {1} measurements", path, journal->size()).str()

@@ -115,7 +115,10 @@ std::string attn::toText(const TuneOutcome &outcome, const TunePlan &plan, const
   if (outcome.secondBest)
     os << formatv("second     {0:F1} us: {1}\n", outcome.secondBest->medianUs,
                   differences(outcome.secondBest->schedule, base));
-  if (!row)
+  if (!row && outcome.isOutOfTime && tried == 0)
+    os << "the default stays: measuring it took the budget, so nothing else was tried; raise "
+          "--budget\n";
+  else if (!row)
     os << "the default stays: nothing is faster by more than the noise and --min-gain\n";
   else if (file.empty())
     os << "row        not written; --out FILE writes it\n" << toText(*row);

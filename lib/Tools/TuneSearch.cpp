@@ -41,7 +41,32 @@ size_t TunePlan::numSwitchTrials() const {
   return count;
 }
 
+/// A field that the CPU has no use for is an error, as a pin of it is, whatever the rest of its
+/// list.
+static rt::Status checkGiven(const Compiler &compiler, const TuneProblem &problem) {
+  if (compiler.target().isGpu)
+    return {};
+  rt::Status status;
+  KernelSpec pinned = problem.spec;
+  visitSchedule(
+      [&](StringRef name, const auto &choices, auto &pin) {
+        // Tile sizes that do not fit are listed with the reason.
+        if (name == "q_tile" || name == "kv_tile")
+          return;
+        for (const auto &choice : choices) {
+          pin = choice;
+          if (rt::Expected<ChosenSchedule> chosen = compiler.choose(pinned); !chosen && status)
+            status = rt::fail(chosen.error());
+        }
+        pin.reset();
+      },
+      problem.given, pinned.pins);
+  return status;
+}
+
 rt::Expected<TunePlan> attn::planSearch(const Compiler &compiler, const TuneProblem &problem) {
+  if (rt::Status status = checkGiven(compiler, problem); !status)
+    return rt::fail(status.error());
   rt::Expected<ChosenSchedule> byDefault = compiler.choose(problem.spec);
   if (!byDefault)
     return rt::fail(byDefault.error());
@@ -192,6 +217,12 @@ static double noiseOf(const std::vector<double> &oldTimes, const std::vector<dou
 }
 
 rt::Status TuneSearch::measureAgain() {
+  if (ranking.size() == 1) {
+    outcome.byDefault = {base, baseUs};
+    return {};
+  }
+  progress.note(llvm::formatv("measuring the best {0} and the default again, {1} times in turns",
+                              std::min(kFinalists, ranking.size() - 1), kRounds));
   struct Finalist {
     ScheduleValues schedule;
     std::vector<double> times;
@@ -244,11 +275,8 @@ rt::Expected<TuneOutcome> TuneSearch::run(const TunePlan &plan) {
     status = tryTiles(plan);
   if (status)
     status = trySwitches();
-  if (status) {
-    progress.note(llvm::formatv("measuring the best {0} and the default again, {1} times in turns",
-                                std::min(kFinalists, ranking.size() - 1), kRounds));
+  if (status)
     status = measureAgain();
-  }
   if (!status)
     return rt::fail(status.error());
   outcome.isImproved = outcome.best && outcome.gain > std::max(limits.minGain, outcome.noise);

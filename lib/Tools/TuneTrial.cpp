@@ -7,10 +7,12 @@
 
 #include "TuneTrial.h"
 
+#include "Commands.h"
 #include "attn/Compiler/ScheduleFileText.h"
 
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Process.h>
 #include <llvm/Support/Program.h>
 #include <llvm/Support/Signals.h>
 
@@ -165,9 +167,6 @@ static TrialResult readAnswers(const std::string &output, const std::string &err
 // Trials
 //===----------------------------------------------------------------------===//
 
-/// Any address in the program, which getMainExecutable asks for.
-static void anchor() {}
-
 rt::Expected<TrialResult> TrialRunner::run(const ScheduleValues &schedule, bool check) const {
   std::string lines = requestLine(problem, problem.shape, options.repeat, false);
   if (check)
@@ -183,11 +182,11 @@ rt::Expected<TrialResult> TrialRunner::run(const ScheduleValues &schedule, bool 
   if (!status)
     return rt::fail(status.error());
 
-  std::string program =
-      llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&anchor));
+  std::string program = programPath();
+  std::string parent = std::to_string(llvm::sys::Process::getProcessId());
   llvm::SmallVector<StringRef> arguments = {
-      program,        "run",      "--batch",      requests.name(), "--device",
-      options.device, "--target", options.target, "--schedules",   rows.name()};
+      program,    "run",          "--batch",     requests.name(), "--device", options.device,
+      "--target", options.target, "--schedules", rows.name(),     "--parent", parent};
   if (!options.cacheDir.empty())
     arguments.append({"--cache-dir", options.cacheDir});
   std::optional<StringRef> redirects[] = {StringRef(), output.name(), errors.name()};

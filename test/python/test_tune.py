@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from attnc import ATTNC, ROOT, attnc
@@ -242,6 +243,44 @@ def test_the_budget_ends_a_search():
     assert sum(answer["tried"].values()) < 18
 
 
+def test_a_budget_for_the_default_alone_says_so():
+    done = tune("kv_tile=16,32,64", "--repeat", "5000", "--budget", "1")
+    assert done.returncode == 0, done.stderr
+    assert "tried      0; the budget ran out before the rest" in done.stdout
+    assert "measuring it took the budget, so nothing else was tried; raise --budget" in done.stdout
+    assert "best 0" not in done.stderr
+
+
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_a_trial_ends_with_a_search_that_is_killed(tmp_path):
+    """The search has no say in how SIGKILL ends it."""
+    process = subprocess.Popen(
+        [str(word) for word in (ATTNC, "tune", *SPEC, "seq_q=20000", "q_tile=64", "--timeout", "100")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=os.environ | {"TMPDIR": str(tmp_path)})
+    deadline = time.monotonic() + 60
+    # Until the trial has read its flags, it is its parent's to end.
+    while not (trials := children(process.pid)) or len(list(Path(f"/proc/{trials[0]}/task").iterdir())) < 2:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    while is_running(trials[0]):
+        assert time.monotonic() < deadline, "the trial outlived the search"
+        time.sleep(0.02)
+
+
 #
 # Resuming
 #
@@ -295,6 +334,9 @@ def test_a_journal_of_something_else_starts_over(tmp_path):
     out = tmp_path / "out.json"
     few = ["q_tile=64", "kv_tile=64", "split_kv=1", "order=linear", "--out", out, *QUICK]
     journal = out.with_name("out.json.journal.jsonl")
+    done = tune(*few, "--resume")
+    assert f"--resume: there is no journal {journal} yet, so the search starts" in done.stderr
+    assert "starting over" not in done.stderr
     journal.write_text("nothing of ours\n")
     done = tune(*few, "--resume")
     assert f"{journal}: starting over: it is no journal of this version" in done.stderr

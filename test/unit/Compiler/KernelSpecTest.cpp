@@ -66,6 +66,9 @@ TEST(KernelSpec, MasksFoldToTheSimplestForm) {
   EXPECT_EQ(mask("mask=window window=1024"), "mask=window window_left=1023 window_right=0");
   EXPECT_EQ(mask("mask=causal window=128,128"), "mask=window window_left=128 window_right=0");
   EXPECT_EQ(mask("mask=window window=-1,0"), "mask=causal");
+  EXPECT_EQ(mask("window=1024"), mask("mask=window window=1024"));
+  EXPECT_EQ(mask("window_left=7"), mask("mask=window window_left=7"));
+  EXPECT_EQ(mask("window_left=-1 window_right=-1"), "mask=none");
   EXPECT_EQ(mask("mask=window_top_left window_right=0"), "mask=causal_top_left");
   EXPECT_EQ(mask("mask=window window=-1,-1"), "mask=none");
   EXPECT_EQ(mask("mask=window window_left=9223372036854775807"), "mask=none");
@@ -124,7 +127,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"head_dim=64 heads_q=8 colour=red", "known keys are window, phase"},
         BadCase{"head_dim=64 head_dim=64 heads_q=8", "given twice"},
         BadCase{"head_dim=64 heads_q=8 mask=causl", "did you mean 'causal'?"},
-        BadCase{"head_dim=64 heads_q=8 window=5", "mask=none: contradicts the window bounds"},
+        BadCase{"head_dim=64 heads_q=8 mask=none window=5",
+                "mask=none: contradicts the window bounds"},
         BadCase{"head_dim=64 heads_q=8 mask=window", "mask=window: expected a bound as well"},
         BadCase{"head_dim=64 heads_q=8 mask=window window=0",
                 "window=0: expected a number of keys"},
