@@ -28,9 +28,9 @@ public:
   rt::Expected<Compiler> compilerFor(const std::string &target);
   rt::Expected<std::shared_ptr<CudaDevice>> open(int ordinal);
   rt::Expected<std::string> targetOf(Device device);
-  rt::Status record(const std::string &path);
+  rt::Status startRecording(const std::string &path);
   /// Writes a kernel that was asked for to the recording, if there is one.
-  void note(const KernelSpec &spec, const std::string &target);
+  void record(const KernelSpec &spec, const std::string &target);
 
   JitOptions options;
   std::atomic<JitMode> mode;
@@ -47,15 +47,15 @@ private:
   /// Makes the kernel, or waits for the thread that does.
   rt::Expected<JitKernelPtr> make(const KernelKey &key);
   rt::Expected<JitKernelPtr> build(const KernelKey &key);
-  /// Starts the compile on another thread; null when there is nothing to answer meanwhile.
+  /// Starts the compile on another thread; null when there is nothing to answer standIns.
   rt::Expected<JitKernelPtr> makeInBackground(const KernelKey &key);
   JitKernelPtr findSlower(const KernelKey &key);
 
   std::mutex mutex; ///< Of what follows; never held while a kernel is made.
   std::map<std::string, std::shared_ptr<Flight>> flights;
   /// What answers for a key that is compiled in the background, in this process.
-  std::map<std::string, JitKernelPtr> meanwhile;
-  unsigned meanwhileGeneration = rt::forkGeneration();
+  std::map<std::string, JitKernelPtr> standIns;
+  unsigned standInGeneration = rt::forkGeneration();
   /// Of compiles in the background, for whoever asks next.
   std::map<std::string, rt::Error> failures;
   std::map<int, std::shared_ptr<CudaDevice>> devices;
@@ -115,7 +115,7 @@ rt::Expected<std::string> Jit::Impl::targetOf(Device device) {
   return (*opened)->target().name;
 }
 
-rt::Status Jit::Impl::record(const std::string &path) {
+rt::Status Jit::Impl::startRecording(const std::string &path) {
   auto opened = rt::SpecRecorder::open(path);
   if (!opened)
     return rt::fail(opened.error());
@@ -124,7 +124,7 @@ rt::Status Jit::Impl::record(const std::string &path) {
   return {};
 }
 
-void Jit::Impl::note(const KernelSpec &spec, const std::string &target) {
+void Jit::Impl::record(const KernelSpec &spec, const std::string &target) {
   std::shared_ptr<rt::SpecRecorder> to;
   {
     std::lock_guard<std::mutex> guard(mutex);
@@ -254,11 +254,11 @@ rt::Expected<JitKernelPtr> Jit::Impl::makeInBackground(const KernelKey &key) {
   std::string name = nameOf(key);
   {
     std::lock_guard<std::mutex> guard(mutex);
-    if (meanwhileGeneration != rt::forkGeneration()) {
-      meanwhile.clear();
-      meanwhileGeneration = rt::forkGeneration();
+    if (standInGeneration != rt::forkGeneration()) {
+      standIns.clear();
+      standInGeneration = rt::forkGeneration();
     }
-    if (auto it = meanwhile.find(name); it != meanwhile.end())
+    if (auto it = standIns.find(name); it != standIns.end())
       return it->second;
     if (auto it = failures.find(name); it != failures.end()) {
       rt::Error error = std::move(it->second);
@@ -273,7 +273,7 @@ rt::Expected<JitKernelPtr> Jit::Impl::makeInBackground(const KernelKey &key) {
     std::lock_guard<std::mutex> guard(mutex);
     if (const JitKernelPtr *found = table.find(key.spec, key.device))
       return *found;
-    if (auto [it, isNew] = meanwhile.emplace(name, slower); !isNew)
+    if (auto [it, isNew] = standIns.emplace(name, slower); !isNew)
       return it->second;
   }
   auto pool = background.get([](auto &) { return true; },
@@ -288,7 +288,7 @@ rt::Expected<JitKernelPtr> Jit::Impl::makeInBackground(const KernelKey &key) {
     std::lock_guard<std::mutex> guard(mutex);
     if (!result)
       failures.insert_or_assign(name, result.error());
-    meanwhile.erase(name);
+    standIns.erase(name);
   });
   return slower;
 }
@@ -313,7 +313,7 @@ rt::Expected<JitKernelPtr> Jit::Impl::get(const KernelSpec &spec, Device device,
     if (rt::Status status = checkCapture(key.spec, **opened, stream); !status)
       return rt::fail(status.error());
   }
-  note(key.spec, *target);
+  record(key.spec, *target);
   if (mode == JitMode::Forbid)
     if (rt::Status status = checkCached(key.spec, *target); !status)
       return rt::fail(status.error());
@@ -357,7 +357,7 @@ rt::Expected<rt::LoadedArtifactPtr> Jit::compile(const KernelSpec &spec,
   if (!compiler)
     return rt::fail(compiler.error());
   KernelSpec dispatched = withLengthClass(std::move(*canonical), compiler->target());
-  impl->note(dispatched, target);
+  impl->record(dispatched, target);
   return compiler->compile(dispatched, compiler->codeKind(), impl->cache);
 }
 
@@ -372,7 +372,7 @@ rt::Status Jit::addBundle(const std::string &path) {
 
 rt::Status Jit::record(const std::string &path) {
   rt::NoForkScope scope;
-  return impl->record(path);
+  return impl->startRecording(path);
 }
 
 rt::Expected<std::string> Jit::targetOf(Device device) {

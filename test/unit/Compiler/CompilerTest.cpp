@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Compiler/Compiler.h"
+#include "CompilerTestUtils.h"
 
 #include <gmock/gmock.h>
 #include <llvm/Support/FileSystem.h>
@@ -13,24 +13,14 @@
 #include <thread>
 
 using namespace attn;
+using attn::test::compilerFor;
+using attn::test::spec;
 using llvm::StringRef;
 using testing::HasSubstr;
 
 namespace {
 
-KernelSpec spec(std::vector<std::string> words) {
-  auto parsed = parseSpec(words, ShapeWords::Refused);
-  EXPECT_TRUE(parsed) << parsed.error().message;
-  return parsed->spec;
-}
-
 KernelSpec plain() { return spec({"dtype=bf16", "head_dim=64", "heads_q=4", "mask=causal"}); }
-
-Compiler compilerFor(const std::string &target) {
-  auto compiler = Compiler::create({.target = target});
-  EXPECT_TRUE(compiler) << compiler.error().message;
-  return std::move(*compiler);
-}
 
 std::string keyOf(const Problem &problem, const std::string &target = "sm_80") {
   auto key = compilerFor(target).key(problem);
@@ -319,6 +309,38 @@ TEST(Compiler, TheGenericPathIsRemarkedAndCounted) {
   ASSERT_TRUE(compiler->key(spec({"dtype=f32", "head_dim=64", "heads_q=4"})));
   EXPECT_THAT(remark, HasSubstr("generic path"));
   EXPECT_THAT(metrics.toJson(), HasSubstr("generic path"));
+}
+
+TEST(Compiler, EveryReasonOfTheGenericPathIsCounted) {
+  // Head dims, masks and phases are no reasons: the fast rows take all of them between them.
+  struct {
+    std::string target;
+    std::vector<std::string> words;
+    std::string reason;
+  } cases[] = {
+      {"sm_80", {"dtype=f32", "head_dim=64"}, "element type: takes f16, bf16, the problem has f32"},
+      {"sm_80",
+       {"dtype=f16", "head_dim=64", "alignment=8"},
+       "alignment: takes 16 bytes or more, the problem promises 8"},
+      {"sm_80",
+       {"dtype=f16", "head_dim=64", "head_dim_v=512"},
+       "registers: expected at most 255 a thread, got 312"},
+      {"sm_86",
+       {"dtype=f16", "head_dim=256", "stages=4"},
+       "shared memory: expected at most 101376 bytes, got 294912"}};
+  for (auto &[target, words, reason] : cases) {
+    rt::Metrics metrics;
+    auto compiler = Compiler::create({.target = target, .metrics = &metrics});
+    words.push_back("heads_q=4");
+    ASSERT_TRUE(compiler->key(spec(words))) << reason;
+    ASSERT_TRUE(compiler->key(spec(words))) << reason;
+    llvm::Expected<llvm::json::Value> json = parseJson(metrics.toJson());
+    ASSERT_TRUE(static_cast<bool>(json));
+    const llvm::json::Object &fallbacks = *json->getAsObject()->getObject("fallbacks");
+    ASSERT_EQ(fallbacks.size(), 1u) << reason;
+    EXPECT_THAT(StringRef(fallbacks.begin()->first).str(), HasSubstr("(" + reason));
+    EXPECT_EQ(fallbacks.begin()->second.getAsInteger(), 2) << reason;
+  }
 }
 
 TEST(Compiler, ThreadsMayShareOne) {

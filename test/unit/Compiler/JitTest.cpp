@@ -8,6 +8,7 @@
 #include "../Runtime/FakeCuda.h"
 #include "attn/Compiler/Attention.h"
 #include "attn/Compiler/Reference.h"
+#include "attn/Runtime/Hash.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -209,6 +210,27 @@ TEST(Jit, BackgroundAnswersMeanwhile) {
   EXPECT_EQ(*ready, *meanwhile);
   jit.wait();
   EXPECT_NE(*jit.get(loose, Device::cpu()), *ready);
+}
+
+TEST(Jit, BackgroundReportsWhatFailed) {
+  JitOptions options;
+  options.mode = JitMode::Background;
+  Jit jit(options);
+  KernelSpec spec = causal();
+  spec.headDim = spec.headDimV = 16;
+  spec.headsQ = 4;
+  spec.dtype = ElementType::F32;
+  spec.pins.warps = 8; // Of GPUs alone, which is found when the schedule is chosen.
+  for (int round = 0; round < 2; ++round) {
+    auto standIn = jit.get(spec, Device::cpu());
+    ASSERT_TRUE(standIn) << standIn.error().message;
+    EXPECT_FALSE(isCompiled(jit, standIn->get()));
+    jit.wait();
+    // Whoever asks next hears of it, once: then it is tried again.
+    auto failed = jit.get(spec, Device::cpu());
+    ASSERT_FALSE(failed);
+    EXPECT_THAT(failed.error().message, HasSubstr("warps = 8 is pinned"));
+  }
 }
 
 TEST(Jit, ForbidNamesWhatIsMissing) {
@@ -452,6 +474,90 @@ TEST(JitCuda, ForbidTakesWhatIsCached) {
   EXPECT_THAT(status.error().message, HasSubstr("--target sm_80"));
   ASSERT_TRUE(jit.compile(*attention.specOf(tensors), "sm_80"));
   EXPECT_TRUE(attention(tensors, std::nullopt, onStream(0)));
+}
+
+/// A bundle with the PTX of a spec, and a payload in the place of its machine code.
+void writeBundle(const std::string &path, const KernelSpec &spec, const rt::Artifact &ptx,
+                 const std::function<void(rt::Artifact &)> &edit) {
+  auto compiler = Compiler::create({.target = "sm_80"});
+  rt::Artifact cubin = ptx;
+  cubin.manifest.payloadKind = rt::PayloadKind::Cubin;
+  cubin.payload = "machine code";
+  edit(cubin);
+  rt::BundleWriter writer(compilerBuildId());
+  for (const rt::Artifact *artifact : {&ptx, const_cast<const rt::Artifact *>(&cubin)}) {
+    rt::PayloadKind kind = artifact->manifest.payloadKind;
+    std::string key = rt::KeyBuilder().add("kind", rt::toString(kind)).finish();
+    ASSERT_TRUE(writer.add({toText(spec), "sm_80", kind, compiler->alias(spec, kind).text, key, {}},
+                           *artifact));
+  }
+  ASSERT_TRUE(writer.publish(path));
+}
+
+TEST(JitCuda, MachineCodeComesFirstAndPtxStandsInForIt) {
+  TempFolder folder;
+  Call call;
+  AttentionTensors tensors = call.tensors(Device::cuda(0));
+  FakeDevices devices;
+  Jit maker(devices.options());
+  Attention made(maker);
+  auto spec = canonicalize(*made.specOf(tensors));
+  auto ptx = maker.compile(*spec, "sm_80");
+  ASSERT_TRUE(ptx) << ptx.error().message;
+  struct {
+    std::string image;
+    std::function<void(rt::Artifact &)> edit;
+  } cases[] = {
+      {"machine code", [](rt::Artifact &) {}},
+      // What the driver, or the device, does not take.
+      {".target sm_80", [](rt::Artifact &cubin) { cubin.manifest.minDriverVersion = 13000; }},
+      {".target sm_80", [](rt::Artifact &cubin) { cubin.manifest.kernels[0].name = "other"; }},
+      {".target sm_80",
+       [](rt::Artifact &cubin) { cubin.manifest.kernels[0].dynamicSharedBytes = 1 << 20; }}};
+  for (const auto &[image, edit] : cases) {
+    std::string path = folder.file("kernels.attnb");
+    writeBundle(path, *spec, (*ptx)->artifact(), edit);
+    Jit jit(devices.options(JitMode::Forbid));
+    ASSERT_TRUE(jit.addBundle(path));
+    Attention attention(jit);
+    auto status = attention(tensors, std::nullopt, onStream(0));
+    ASSERT_TRUE(status) << status.error().message;
+    EXPECT_THAT(devices.fake.loadedImage, HasSubstr(image));
+    EXPECT_EQ(jit.metrics().counter(rt::metric::kCompiles).value(), 0u);
+  }
+}
+
+TEST(JitCuda, PtxThatTheDriverRefusesIsAnError) {
+  FakeDevices devices;
+  Jit jit(devices.options());
+  Attention attention(jit);
+  Call call;
+  AttentionTensors tensors = call.tensors(Device::cuda(0));
+  devices.fake.failures["cuModuleLoadDataEx"] = rt::cuda::kInvalidPtx;
+  EXPECT_FALSE(attention(tensors, std::nullopt, onStream(0)));
+  // Errors are not kept.
+  devices.fake.failures.clear();
+  EXPECT_TRUE(attention(tensors, std::nullopt, onStream(0)));
+}
+
+TEST(JitCuda, BackgroundWaitsWhereNothingStandsIn) {
+  FakeDevices devices;
+  Jit jit(devices.options(JitMode::Background));
+  KernelSpec spec = causal();
+  spec.headDim = spec.headDimV = 16;
+  spec.headsQ = 4;
+  spec.dtype = ElementType::F32;
+  spec.alignment = 4;
+  auto loose = jit.get(spec, Device::cuda(0));
+  ASSERT_TRUE(loose) << loose.error().message;
+  EXPECT_TRUE(isCompiled(jit, loose->get()));
+  // A kernel for less alignment does stand in.
+  spec.alignment = 16;
+  auto standIn = jit.get(spec, Device::cuda(0));
+  ASSERT_TRUE(standIn);
+  EXPECT_EQ(*standIn, *loose);
+  jit.wait();
+  EXPECT_NE(*jit.get(spec, Device::cuda(0)), *loose);
 }
 
 TEST(JitCuda, AChildCannotUseItsParentsDevice) {

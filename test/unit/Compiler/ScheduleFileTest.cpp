@@ -5,22 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Compiler/Compiler.h"
 #include "attn/Compiler/ScheduleFileText.h"
+
+#include "CompilerTestUtils.h"
 
 #include <gmock/gmock.h>
 #include <mlir/AsmParser/AsmParser.h>
 
 using namespace attn;
+using attn::test::compilerFor;
+using attn::test::spec;
 using testing::HasSubstr;
 
 namespace {
-
-KernelSpec spec(std::vector<std::string> words) {
-  auto parsed = parseSpec(words, ShapeWords::Refused);
-  EXPECT_TRUE(parsed) << parsed.error().message;
-  return parsed->spec;
-}
 
 KernelSpec causal() { return spec({"dtype=bf16", "head_dim=64", "heads_q=4", "mask=causal"}); }
 
@@ -28,12 +25,6 @@ FileSchedules schedulesOf(const std::string &rows, const std::string &device = "
   auto file = parseScheduleFile("{\"attn_schedules\": 1, \"rows\": [" + rows + "]}", "f.json");
   EXPECT_TRUE(file) << file.error().message;
   return {std::make_shared<const ScheduleFile>(std::move(*file)), device};
-}
-
-Compiler compilerFor(const std::string &target, FileSchedules schedules = {}) {
-  auto compiler = Compiler::create({.target = target, .schedules = std::move(schedules)});
-  EXPECT_TRUE(compiler) << compiler.error().message;
-  return std::move(*compiler);
 }
 
 /// A row of sm_80 that differs from the table's in kv_tile; `more` are further keys.
