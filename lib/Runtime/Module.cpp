@@ -109,6 +109,9 @@ Status Module::loadPayload(const std::string &payload) {
                    cuda::kJitLogVerbose};
   void *values[] = {info.data(), asPointer(kLogBytes), errors.data(), asPointer(kLogBytes),
                     asPointer(1)};
+  // What the driver assembles stays in a cache of the driver's. Its linker would hand out a cubin
+  // to keep in ours, but assembles for separate compilation, where setmaxnreg is ignored and wgmma
+  // serialized: several times slower kernels.
   cuda::Result result =
       driver.api().moduleLoadDataEx(&handle, payload.c_str(), std::size(options), options, values);
   log = std::string(info.c_str()) + errors.c_str();
