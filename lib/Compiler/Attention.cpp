@@ -7,6 +7,7 @@
 
 #include "attn/Compiler/Attention.h"
 
+#include "SpecValues.h"
 #include "attn/Compiler/LengthClass.h"
 
 #include <array>
@@ -172,7 +173,7 @@ rt::Status Attention::operator()(const AttentionTensors &tensors, std::optional<
   if (!scale)
     scale = 1 / std::sqrt(static_cast<double>(*spec->headDim));
   else if (!(*scale >= 0) || !std::isfinite(static_cast<float>(*scale)))
-    return bad("scale=" + std::to_string(*scale) + ": expected a finite number of at least 0");
+    return bad("scale=" + spec::valueText(*scale) + ": expected a finite f32 number of at least 0");
 
   JitKernelPtr owner;
   const JitKernel *ready = jit->find(*spec, tensors.device);

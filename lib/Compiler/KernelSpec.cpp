@@ -125,7 +125,9 @@ rt::Expected<KernelSpec> attn::canonicalize(KernelSpec spec) {
     if (valueText(type).empty())
       return bad("dtype=" + std::string(rt::toString(type)) + ": expected f32, bf16 or f16");
   if (*spec.out != spec.dtype && *spec.out != rt::ElementType::F32)
-    return badValue("out", valueText(*spec.out), valueText(spec.dtype) + " (the dtype) or f32");
+    return badValue("out", valueText(*spec.out),
+                    valueText(spec.dtype) + " as dtype is" +
+                        (spec.dtype == rt::ElementType::F32 ? "" : ", or f32"));
   if (spec.softcap && !(std::isfinite(*spec.softcap) && static_cast<float>(*spec.softcap) > 0 &&
                         std::isfinite(static_cast<float>(*spec.softcap))))
     return badValue("softcap", valueText(*spec.softcap),
@@ -165,7 +167,7 @@ rt::Expected<RunShape> attn::canonicalize(RunShape shape, const KernelSpec &spec
   if (!shape.scale)
     shape.scale = 1.0 / std::sqrt(static_cast<double>(*spec.headDim));
   if (!(*shape.scale >= 0) || !std::isfinite(static_cast<float>(*shape.scale)))
-    return badValue("scale", valueText(*shape.scale), "a finite number of at least 0");
+    return badValue("scale", valueText(*shape.scale), "a finite f32 number of at least 0");
   return shape;
 }
 

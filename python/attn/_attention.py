@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, Literal, Optional, TypeVar, Union, overload
 
-from . import _core
+from . import _arguments, _core
 from ._frameworks import framework_of
 from .errors import SpecError, UnsupportedError
 
@@ -20,7 +19,7 @@ def _bound(value):
     """A bound of a window: a count of keys, or -1 for all."""
     if value is None:
         return -1
-    count = operator.index(value)
+    count = _arguments.integer("window", value)
     if count < -1:
         raise SpecError(f"window: expected counts of at least 0, or -1 or None for all, got {count}")
     return min(count, 2**62)
@@ -49,30 +48,42 @@ _options = {}
 
 def options_of(mask, window, softcap, layout, protocol):
     """The compiled form of a call's options, kept for the next call."""
-    key = (mask, window, softcap, layout, protocol)
+    options = (mask, window, softcap, layout, protocol)
+    # 1, 1.0 and True are equal keys, of which the last two are no bounds.
+    key = options if window is None and softcap is None else (*options, _types(window), type(softcap))
     try:
         found = _options.get(key)
     except TypeError:  # What cannot be a key: a window that is a list, or no option at all.
-        return _make_options(*key)
+        return _make_options(*options)
     if found is None:
         if len(_options) >= 1024:
             _options.clear()
-        found = _options[key] = _make_options(*key)
+        found = _options[key] = _make_options(*options)
     return found
 
 
+def _types(value):
+    return tuple(map(type, value)) if type(value) is tuple else type(value)
+
+
 def _make_options(mask, window, softcap, layout, protocol):
-    mask = "none" if mask is None else mask
+    if mask is None:
+        mask = "none" if window is None else "window"
     if not isinstance(mask, str) or mask not in _MASKS:
         raise SpecError(f"mask: expected one of {', '.join(_MASKS)} or None, got {mask!r}")
     if not isinstance(layout, str) or layout not in _LAYOUTS:
         raise SpecError(f"layout: expected 'bshd' or 'bhsd', got {layout!r}")
     kind, left, right = _MASKS[mask], -1, -1
+    if mask == "none" and window is not None:
+        raise SpecError(
+            f"mask=none: contradicts window={window!r}; leave mask out for the window alone, or use "
+            "mask='causal' for one that ends at the diagonal"
+        )
     if window is not None:
         kind, left, right = _window(mask, window)
     elif mask.startswith("window"):
         raise SpecError(f"mask={mask}: expected window=W or window=(left, right) as well")
-    cap = 0.0 if softcap is None else float(softcap)
+    cap = 0.0 if softcap is None else _arguments.number("softcap", softcap)
     if softcap is not None and not cap > 0:
         raise SpecError(f"softcap: expected a positive number, or None for none, got {softcap!r}")
     return _core.Attention(kind, left, right, cap, _LAYOUTS[layout], protocol)
@@ -155,11 +166,11 @@ def attention(
       q: [batch, seq_q, heads_q, head_dim]; float32, bfloat16 or float16.
       k: [batch, seq_kv, heads_kv, head_dim], of q's type; heads_q is a multiple of heads_kv.
       v: [batch, seq_kv, heads_kv, head_dim_v], of q's type.
-      mask: None, "causal" (the last query sees all keys), "causal_top_left" (the first query sees
-        the first key alone), "window" or "window_top_left" (with `window`, around the diagonal of
-        those).
+      mask: None or "none", "causal" (the last query sees all keys), "causal_top_left" (the first
+        query sees the first key alone), "window" or "window_top_left" (with `window`, around the
+        diagonal of those).
       window: W for exactly W keys that end with the diagonal one, or (left, right): how many keys
-        beside the diagonal one, -1 or None for all.
+        beside the diagonal one, -1 or None for all. Without a mask it means mask="window".
       scale: a number of at least 0; default 1 / sqrt(head_dim).
       softcap: scores become softcap * tanh(score / softcap).
       alibi_slopes: [heads_q], float32: the score of query i and key j falls by
@@ -174,7 +185,8 @@ def attention(
 
     Raises:
       SpecError: a shape, element type or option is outside of what attn takes.
-      ArgumentTypeError: an argument is no array of q's framework.
+      ArgumentTypeError: an argument is of a wrong type: no array of q's framework, an array with a
+        mask of its own, no number.
       DeviceError, CompileError, CacheMissError, CaptureError: see attn.errors.
       UnsupportedError: gradients are asked for.
     """
@@ -186,7 +198,7 @@ def attention(
             q, k, v, mask, window, scale, softcap, alibi_slopes, return_lse, out, layout
         )
     options = options_of(mask, window, softcap, layout, framework.protocol)
-    framework.check(q, k, v, alibi_slopes)
+    framework.check(q, k, v, alibi_slopes, out)
     if not hasattr(v, "shape"):
         framework_of("v", v)
     shape, lse_shape = result_shapes(q, v, layout)
@@ -196,12 +208,14 @@ def attention(
     lse = framework.empty(q, lse_shape, framework.float32) if return_lse else None
     run_into(framework, options, q, k, v, o, lse, alibi_slopes, scale)
     if out is None:
-        o = framework.finish(o)
-    return (o, framework.finish(lse)) if return_lse else o
+        o = framework.finish(o, q)
+    return (o, framework.finish(lse, q)) if return_lse else o
 
 
 def run_into(framework, options, q, k, v, o, lse, slopes, scale):
     """Computes into o and lse."""
+    if scale is not None and type(scale) is not float:
+        scale = _arguments.number("scale", scale)
     options.run(
         q, k, v, o, lse, slopes, scale, framework.stream(q), threads, framework.allocator(q)
     )

@@ -1,9 +1,9 @@
 """Kernels compiled beforehand, and counters."""
 
 import json
-import os
 
-from . import _core
+from . import _arguments, _core
+from .errors import SpecError
 
 
 def add_bundle(path):
@@ -13,9 +13,9 @@ def add_bundle(path):
       path: the file. It stays open; replacing it does not change this process.
 
     Raises: SpecError when the file is missing, damaged, of another version, or could have been
-      written by another user.
+      written by another user; ArgumentTypeError for what is no path.
     """
-    _core.add_bundle(os.fspath(path))
+    _core.add_bundle(_arguments.path("path", path))
 
 
 def record(path):
@@ -25,9 +25,9 @@ def record(path):
       path: a file that ends in .jsonl. Several processes may write to it; each kernel of a process
         is written once.
 
-    Raises: AttnError when it cannot be written.
+    Raises: SpecError when it cannot be written, as a directory; ArgumentTypeError for what is no path.
     """
-    _core.record(os.fspath(path))
+    _core.record(_arguments.path("path", path))
 
 
 def metrics(format="dict"):
@@ -40,9 +40,11 @@ def metrics(format="dict"):
       "written_bytes"}, "compile": {"count", "ms"}, "fast_path": count, "fallbacks": {reason:
       count}, "other": {name: count}}, or the same as text. Calls of a kernel that the process
       has used before are not counted.
+
+    Raises: SpecError for another format.
     """
     if format == "prometheus":
         return _core.metrics(1)
     if format != "dict":
-        raise ValueError(f"format: expected 'dict' or 'prometheus', got {format!r}")
+        raise SpecError(f"format: expected 'dict' or 'prometheus', got {format!r}")
     return json.loads(_core.metrics(0))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, Literal
 
-from . import _attention, _core
+from . import _arguments, _attention, _core
 from .errors import SpecError
 
 _MODES = ("synchronous", "background", "forbid")
@@ -27,13 +26,13 @@ def configure(
 
     Returns: the settings before, as a dictionary that configure(**settings) takes.
 
-    Raises: SpecError.
+    Raises: SpecError; ArgumentTypeError for threads that are no integer.
     """
     before = {"mode": _MODES[_core.mode()], "threads": _attention.threads}
     if mode is not None and mode not in _MODES:
         raise SpecError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
     if threads is not None:
-        count = operator.index(threads)
+        count = _arguments.integer("threads", threads)
         if not 0 <= count <= 4096:
             raise SpecError(f"threads: expected 0 to 4096, got {count}")
         _attention.threads = count

@@ -15,6 +15,7 @@ class NumPy:
 
         self.module = numpy
         self.float32 = numpy.dtype("float32")
+        self.masked = numpy.ma.MaskedArray
         try:
             import ml_dtypes
         except ImportError:
@@ -33,16 +34,24 @@ class NumPy:
         other work on the stream, and the memory's address."""
         return None
 
-    def finish(self, array):
-        """A result as the caller gets it."""
+    def finish(self, array, like):
+        """A result as the caller gets it, where `like` lies."""
         return array
 
     def is_traced(self):
         """Whether a compiler of the framework runs the call on stand-ins for arrays."""
         return False
 
-    def check(self, q, k, v, slopes):
+    def check(self, q, k, v, slopes, out):
         """Refuses arrays that attn would give wrong results on."""
+        for name, array in (
+            ("q", q), ("k", k), ("v", v), ("alibi_slopes", slopes), ("out", out)
+        ):
+            if isinstance(array, self.masked):
+                raise ArgumentTypeError(
+                    f"{name}: expected an array without a mask, got a numpy.ma.MaskedArray; pass its "
+                    ".filled(value), or .data to leave the mask out"
+                )
 
 
 class Torch(NumPy):
@@ -79,7 +88,7 @@ class Torch(NumPy):
     def is_traced(self):
         return self.module.compiler.is_compiling()
 
-    def check(self, q, k, v, slopes):
+    def check(self, q, k, v, slopes, out):
         try:
             wanted = q.requires_grad or k.requires_grad or v.requires_grad
             wanted = wanted or slopes is not None and slopes.requires_grad
@@ -102,10 +111,12 @@ class Jax(NumPy):
 
         self.jax = jax
 
-    def finish(self, array):
-        return self.jax.numpy.asarray(array)
+    def finish(self, array, like):
+        # JAX's default device may be another, such as a GPU.
+        return self.jax.device_put(array, next(iter(like.devices())))
 
-    def check(self, q, k, v, slopes):
+    def check(self, q, k, v, slopes, out):
+        super().check(q, k, v, slopes, out)
         for array in (q, k, v, slopes):
             if isinstance(array, self.jax.core.Tracer):
                 raise UnsupportedError(

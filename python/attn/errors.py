@@ -21,7 +21,7 @@ class SpecError(AttnError, ValueError):
 
 
 class ArgumentTypeError(AttnError, TypeError):
-    """An argument is no array, or an array of another framework than the first."""
+    """An argument is of a wrong type: no array, one of another framework than q, no number, no text."""
 
 
 class UnsupportedError(AttnError, NotImplementedError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core
-from .errors import SpecError
+from . import _arguments, _core
+from .errors import ArgumentTypeError, SpecError
 
 __all__ = ["Kernel", "Explanation", "Spec", "compile", "explain"]
 
@@ -18,7 +18,7 @@ def _word(key, value):
     text = str(value)
     if not text or any(letter.isspace() for letter in key + text):
         raise SpecError(f"{key}={text!r}: expected a value without spaces")
-    return f"{key}={text}"
+    return _arguments.text(key, f"{key}={text}")
 
 
 class Spec:
@@ -28,13 +28,13 @@ class Spec:
     heads_q=32, heads_kv=8, window=1024). The keys are those of `attnc compile --help`; a tuple is
     written with commas, as in window=(127, 0). Equal problems are equal specs.
 
-    Raises SpecError for keys and values that attn does not take.
+    Raises SpecError for keys and values that attn does not take, ArgumentTypeError for what is no text.
     """
 
     __slots__ = ("_text",)
 
     def __init__(self, text: str = "", **keys: Any) -> None:
-        words = [*text.split(), *(_word(k, v) for k, v in keys.items() if v is not None)]
+        words = [*_arguments.text("spec", text).split(), *(_word(k, v) for k, v in keys.items() if v is not None)]
         object.__setattr__(self, "_text", _core.canonicalize(" ".join(words)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -69,6 +69,8 @@ class Spec:
 def _spec(spec, keys):
     if isinstance(spec, Spec) and not keys:
         return spec
+    if not isinstance(spec, (Spec, str)):
+        raise ArgumentTypeError(f"spec: expected a Spec or its text, got {spec!r}")
     return Spec(str(spec), **keys)
 
 
@@ -97,12 +99,12 @@ def compile(spec: Spec | str = "", *, target: str = "cpu", **keys: Any) -> Kerne
 
     Returns: a Kernel.
 
-    Raises: SpecError, CompileError.
+    Raises: SpecError, ArgumentTypeError, CompileError.
     """
     import json
 
     made = _spec(spec, keys)
-    compiled = _core.compile(str(made), target)
+    compiled = _core.compile(str(made), _arguments.text("target", target))
     ptx, manifest = compiled if compiled else (None, None)
     return Kernel(made, target, ptx, json.loads(manifest) if manifest else None)
 
@@ -138,11 +140,12 @@ def explain(
 
     Returns: an Explanation.
 
-    Raises: SpecError, also when the target has no schedule for the spec.
+    Raises: SpecError, also when the target has no schedule for the spec; ArgumentTypeError.
     """
     import json
 
     sizes = {"batch": batch, "seq_q": seq_q, "seq_kv": seq_kv}
     words = [_word(key, size) for key, size in sizes.items() if size is not None]
-    text, data = _core.explain(" ".join([str(_spec(spec, keys)), *words]), target)
+    problem = " ".join([str(_spec(spec, keys)), *words])
+    text, data = _core.explain(problem, _arguments.text("target", target))
     return Explanation(text, json.loads(data))

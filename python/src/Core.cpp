@@ -187,7 +187,11 @@ static void addBundle(const std::string &path) {
   AttnJit *kernels = jit();
   check(unlocked([&] { return attnJitAddBundle(kernels, path.c_str()); }));
 }
-static void record(const std::string &path) { check(attnJitRecord(jit(), path.c_str())); }
+static void record(const std::string &path) {
+  AttnStatus status = attnJitRecord(jit(), path.c_str());
+  // No device is missing, but the file is no good.
+  check(status == ATTN_UNAVAILABLE ? ATTN_BAD_INPUT : status);
+}
 
 static std::string metrics(int format) {
   char *text = nullptr;

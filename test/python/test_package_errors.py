@@ -59,10 +59,15 @@ CASES = {
     "softcap": (arrays(), {"softcap": -1.0}, errors.SpecError, "softcap"),
     "softcap nan": (arrays(), {"softcap": float("nan")}, errors.SpecError, "softcap"),
     "softcap inf": (arrays(), {"softcap": float("inf")}, errors.SpecError, "softcap"),
-    "scale": (arrays(), {"scale": -1.0}, errors.SpecError, "scale"),
+    "scale": (arrays(), {"scale": -1e-9}, errors.SpecError, "scale=-1e-09: expected"),
+    "large scale": (arrays(), {"scale": 1e300}, errors.SpecError, "scale=1e\\+300: expected"),
+    "huge scale": (arrays(), {"scale": 10**400}, errors.SpecError, "scale: expected a finite number"),
+    "mask none": (arrays(), {"mask": "none", "window": 3}, errors.SpecError,
+                  "mask=none: contradicts window=3; leave mask out"),
     "scale nan": (arrays(), {"scale": float("nan")}, errors.SpecError, "scale"),
     "layout": (arrays(), {"layout": "sbhd"}, errors.SpecError, "layout: expected 'bshd'"),
-    "out type": (arrays(), {"out": np.empty((1, 5, 2, 16), np.float16)}, errors.SpecError, "out"),
+    "out type": (arrays(), {"out": np.empty((1, 5, 2, 16), np.float16)}, errors.SpecError,
+                 "out=f16: expected f32 as dtype is$"),
     "out shape": (arrays(), {"out": np.empty((1, 5, 2, 8), F)}, errors.SpecError,
                   "o: expected head_dim 16"),
     "out list": (arrays(), {"out": [0.0]}, errors.ArgumentTypeError, "o: expected an array"),
@@ -100,10 +105,82 @@ def test_classes_are_built_in_ones_too():
         assert issubclass(getattr(errors, name), RuntimeError)
 
 
-def test_wrong_types_of_options():
-    for options in ({"window": "3"}, {"window": 1.5}, {"scale": "x"}, {"softcap": "x"}):
-        with pytest.raises((TypeError, ValueError)):
-            attn.attention(*arrays(), **options)
+NOT_A_NUMBER = ["1", b"1", True, np.True_, [1.0], 1j, np.ones(2)]
+
+
+@pytest.mark.parametrize("name", ["scale", "softcap"])
+@pytest.mark.parametrize("value", NOT_A_NUMBER, ids=str)
+def test_what_is_no_number(name, value):
+    with pytest.raises(errors.ArgumentTypeError, match=f"^{name}: expected a number, got"):
+        attn.attention(*arrays(), **{name: value})
+
+
+@pytest.mark.parametrize("value", ["5", 1.5, 1.0, True, (1.0, 0), (True, 0), [False, 1], ("1", None)], ids=str)
+def test_what_is_no_window(value):
+    # Equal to what is refused, and kept for later calls.
+    for equal in (1, (1, 0), (0, 1)):
+        attn.attention(*arrays(), window=equal)
+    with pytest.raises(errors.ArgumentTypeError, match="^window: expected an integer, got"):
+        attn.attention(*arrays(), window=value)
+
+
+def test_numbers_of_other_packages():
+    q, k, v = arrays()
+    want = attn.attention(q, k, v, scale=2.0, softcap=3.0, window=2)
+    for kind in (np.float32, np.float64, np.int64, int):
+        got = attn.attention(q, k, v, scale=kind(2), softcap=kind(3), window=np.int32(2))
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("place", ["q", "k", "v", "alibi_slopes", "out"])
+def test_masked_arrays(place):
+    """attn would compute with what their masks hide."""
+    values = dict(zip("qkv", arrays()), alibi_slopes=np.ones(2, F), out=np.empty((1, 5, 2, 16), F))
+    values[place] = np.ma.masked_array(values[place], mask=values[place] > 0)
+    with pytest.raises(errors.ArgumentTypeError, match=f"^{place}: .*MaskedArray; pass its .filled"):
+        attn.attention(**values)
+    values[place] = values[place].data
+    assert np.isfinite(attn.attention(**values)).all()
+
+
+SURROGATE = "head_dim=64 \ud800"
+TEXT_CASES = {
+    "spec of 3": (lambda: attn.Spec(3), errors.ArgumentTypeError, "spec: expected text, got 3"),
+    "spec, surrogate": (lambda: attn.Spec(SURROGATE), errors.SpecError, "spec: .*UTF-8 can hold"),
+    "spec, NUL": (lambda: attn.Spec("head_dim=64 heads_q=4\0 dtype=bf16"), errors.SpecError,
+                  "spec: expected text without NUL"),
+    "key, NUL": (lambda: attn.Spec(head_dim=64, heads_q=4, mask="causal\0x"), errors.SpecError,
+                 "mask: expected text without NUL"),
+    "compile of None": (lambda: attn.compile(None), errors.ArgumentTypeError,
+                        "spec: expected a Spec or its text, got None"),
+    "target of None": (lambda: attn.compile(head_dim=64, heads_q=4, target=None),
+                       errors.ArgumentTypeError, "target: expected text, got None"),
+    "target, NUL": (lambda: attn.explain(head_dim=64, heads_q=4, target="sm_80\0a"),
+                    errors.SpecError, "target: expected text without NUL"),
+    "explain of None": (lambda: attn.explain(None, target="cpu"), errors.ArgumentTypeError, "spec:"),
+    "record None": (lambda: attn.record(None), errors.ArgumentTypeError, "path: expected a path"),
+    "record, NUL": (lambda: attn.record("a\0b"), errors.SpecError, "path: .*NUL"),
+    "bundle of 3.0": (lambda: attn.add_bundle(3.0), errors.ArgumentTypeError, "path: expected a path"),
+    "bundle, NUL": (lambda: attn.add_bundle(b"a\0b"), errors.SpecError, "path: .*NUL"),
+    "bundle, no UTF-8": (lambda: attn.add_bundle(b"\xff"), errors.SpecError, "path: .*UTF-8"),
+    "threads 2.5": (lambda: attn.configure(threads=2.5), errors.ArgumentTypeError,
+                    "threads: expected an integer, got 2.5"),
+    "threads True": (lambda: attn.configure(threads=True), errors.ArgumentTypeError, "threads:"),
+    "metrics": (lambda: attn.metrics(3), errors.SpecError, "format: expected 'dict'"),
+}
+
+
+@pytest.mark.parametrize("case", TEXT_CASES)
+def test_text_and_settings(case):
+    call, kind, message = TEXT_CASES[case]
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_a_file_that_cannot_be_recorded_to_is_named(tmp_path):
+    for path in (tmp_path, str(tmp_path), tmp_path / "no" / "file.jsonl"):
+        with pytest.raises(errors.SpecError, match=f"cannot open '{path}'"):
+            attn.record(path)
 
 
 def test_random_misfits_are_errors_or_results():

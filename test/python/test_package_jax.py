@@ -1,5 +1,8 @@
 """The package attn on JAX arrays, and on arrays as CuPy describes them."""
 
+import os
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -12,6 +15,17 @@ jax = pytest.importorskip("jax", reason="JAX is not installed")
 jnp = jax.numpy
 
 
+@pytest.fixture
+def cpu():
+    """Arrays are made on the CPU, also where JAX has a GPU."""
+    try:
+        device = jax.devices("cpu")[0]
+    except RuntimeError as error:
+        pytest.skip(f"JAX has no CPU device: {error}")
+    with jax.default_device(device):
+        yield device
+
+
 def make(dtype):
     rng = np.random.default_rng(2)
     shapes = [(2, 21, 4, 16), (2, 30, 2, 16), (2, 30, 2, 16)]
@@ -19,16 +33,17 @@ def make(dtype):
 
 
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-5), ("float16", 2e-3), ("bfloat16", 1e-2)])
-def test_attention(dtype, tolerance):
+def test_attention(dtype, tolerance, cpu):
     arrays = make(dtype)
     o, lse = attn.attention(*arrays, mask="causal", return_lse=True)
     want = reference(*arrays, mask="causal")
     assert isinstance(o, jax.Array) and isinstance(lse, jax.Array) and o.dtype == dtype
+    assert o.devices() == lse.devices() == {cpu}
     assert relative_error(o, want[0]) <= tolerance
     assert relative_error(lse, want[1]) <= 1e-3
 
 
-def test_what_jax_cannot_do():
+def test_what_jax_cannot_do(cpu):
     q, k, v = make("float32")
     with pytest.raises(attn.errors.UnsupportedError, match="out for arrays"):
         attn.attention(q, k, v, out=np.empty(q.shape, np.float32))
@@ -39,6 +54,23 @@ def test_what_jax_cannot_do():
     shape = jax.ShapeDtypeStruct(q.shape, q.dtype)
     inside = jax.jit(lambda q, k, v: jax.pure_callback(attn.attention, shape, q, k, v))
     assert relative_error(inside(q, k, v), reference(q, k, v)[0]) <= 1e-5
+
+
+ON_ANOTHER_DEVICE = """
+import attn, jax
+there = jax.devices("cpu")[1]
+q = jax.device_put(jax.numpy.ones((1, 5, 2, 16)), there)
+o, lse = attn.attention(q, q, q, return_lse=True)
+assert o.devices() == lse.devices() == {there} != jax.numpy.ones(1).devices()
+"""
+
+
+def test_results_are_where_q_is():
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), JAX_PLATFORMS="cpu",
+                       XLA_FLAGS="--xla_force_host_platform_device_count=2")
+    done = subprocess.run([sys.executable, "-c", ON_ANOTHER_DEVICE], env=environment,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 class DeviceArray:

@@ -1,5 +1,6 @@
 """The functions of the package flash_attn: [batch, seq, heads, head_dim], masks bottom-right."""
 
+from .. import _arguments
 from .._attention import attention
 from .._frameworks import framework_of, require_tensors
 from ..errors import SpecError, UnsupportedError
@@ -17,7 +18,9 @@ def _attend(q, k, v, scale, causal, window_size, softcap, alibi_slopes, return_l
     """One call, with options as flash_attn spells them."""
     if not isinstance(window_size, (tuple, list)) or len(window_size) != 2:
         raise SpecError(f"window_size: expected (left, right), got {window_size!r}")
-    left, right = (-1 if bound is None else int(bound) for bound in window_size)
+    left, right = (
+        -1 if bound is None else _arguments.integer("window_size", bound) for bound in window_size
+    )
     if left < 0 and right < 0:
         window = None
     else:

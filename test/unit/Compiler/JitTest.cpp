@@ -149,7 +149,7 @@ TEST(Jit, RefusesTensorsThatDoNotFit) {
               HasSubstr("argument 'q': expected an address aligned to 4 bytes"));
   AttentionTensors tensors = call.tensors();
   EXPECT_EQ(attention(tensors, -1.0).error().message,
-            "scale=-1.000000: expected a finite number of at least 0");
+            "scale=-1: expected a finite f32 number of at least 0");
 }
 
 TEST(Jit, StridesOfEmptyTensorsAreFree) {
