@@ -58,3 +58,16 @@ def test_prewarm(tmp_path):
     assert done.returncode == 1 and "no-such-model" in done.stderr
     done = run("bench_prewarm.py", "--attnc", tmp_path / "none")
     assert done.returncode == 1 and "no attnc" in done.stderr
+
+
+def test_first_kernel_prewarms_what_it_calls():
+    attn = pytest.importorskip("attn", reason="the build has no Python package (ATTN_BUILD_PYTHON)")
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    import first_kernel
+    import numpy as np
+
+    shape = (first_kernel.BATCH, first_kernel.SEQ, first_kernel.HEADS, first_kernel.HEAD_DIM)
+    options = attn._attention.options_of("causal", None, None, "bshd", attn._core.DLPACK)
+    attn._frameworks.framework_of("q", np.empty(0))  # Makes bfloat16 known.
+    q, o = (np.empty(shape, ml_dtypes.bfloat16) for _ in range(2))
+    assert attn.Spec(options.spec_of(q, q, q, o, None, None)) == attn.Spec(first_kernel.SPEC)
