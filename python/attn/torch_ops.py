@@ -9,7 +9,7 @@ from typing import Optional, Sequence, Tuple
 import torch
 from torch import Tensor
 
-from . import _attention
+from . import _arguments, _attention
 from ._frameworks import framework_of
 from .errors import UnsupportedError
 
@@ -56,10 +56,10 @@ def traced(q, k, v, mask, window, scale, softcap, alibi_slopes, return_lse, out,
     """attn.attention inside of a function that is being compiled."""
     if out is not None:
         raise UnsupportedError("out inside of a compiled function", "assign the result")
-    if isinstance(window, int):
-        window = (window - 1, 0)
-    elif window is not None:
+    if isinstance(window, (tuple, list)):
         window = [-1 if bound is None else bound for bound in window]
+    elif window is not None:
+        window = (_arguments.integer("window", window) - 1, 0)
     o, lse = torch.ops.attn.attention(
         q, k, v, mask, window, scale, softcap, alibi_slopes, return_lse, layout
     )

@@ -126,6 +126,14 @@ def test_operator(device):
     )
 
 
+def test_compiled_functions_take_no_other_windows():
+    q, k, v = make("cpu")
+    compiled = torch.compile(lambda w: attn.attention(q, k, v, window=w), backend="aot_eager")
+    for window in (1.5, True, "3"):
+        with pytest.raises(attn.errors.ArgumentTypeError, match="window: expected an integer"):
+            compiled(window)
+
+
 def test_compiled_functions():
     import attn.torch_ops  # noqa: F401
 
@@ -263,6 +271,10 @@ def test_flash_attn_refuses():
         flash_attn.flash_attn_kvpacked_func(q, [k, v])
     with pytest.raises(attn.errors.SpecError, match="window_size: expected \\(left, right"):
         flash_attn.flash_attn_func(q, k, v, window_size=3)
+    with pytest.raises(attn.errors.ArgumentTypeError, match="window_size: expected an integer"):
+        flash_attn.flash_attn_func(q, k, v, window_size=(1.5, 0))
+    with pytest.raises(attn.errors.ArgumentTypeError, match="cache_seqlens: expected an integer"):
+        flash_attn.flash_attn_with_kvcache(q, k, v, cache_seqlens=torch.tensor([3.5, 4]))
     with pytest.raises(UnsupportedError, match="dropout"):
         flash_attn.flash_attn_func(q, k, v, dropout_p=0.5)
     with pytest.raises(UnsupportedError, match="alibi_slopes for each sequence"):

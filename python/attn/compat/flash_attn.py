@@ -96,7 +96,7 @@ def _host_ints(name, values, feature):
     """A tensor of integers on the CPU as a list: kernels do not read lengths from a device."""
     if getattr(values, "is_cuda", False):
         raise UnsupportedError(feature, f"pass {name} on the CPU")
-    return [int(value) for value in values]
+    return [_arguments.integer(name, value) for value in values]
 
 
 def _offsets(name, values, total):
