@@ -59,6 +59,7 @@ ATTN_DIALECT_ENUM(Instruction)
 ATTN_DIALECT_ENUM(TileOrder)
 ATTN_DIALECT_ENUM(KVOrder)
 ATTN_DIALECT_ENUM(Persistence)
+ATTN_DIALECT_ENUM(Producer)
 #undef ATTN_DIALECT_ENUM
 
 tl::unexpected<rt::Error> badValue(StringRef key, StringRef text, const llvm::Twine &expected) {

@@ -31,6 +31,7 @@ template <> Spellings<Instruction> spellings();
 template <> Spellings<TileOrder> spellings();
 template <> Spellings<KVOrder> spellings();
 template <> Spellings<Persistence> spellings();
+template <> Spellings<Producer> spellings();
 
 /// `text` as the value of `key`; BadInput says what was expected.
 rt::Status parseValue(const SpecKey &key, llvm::StringRef text, int64_t &value);

@@ -22,7 +22,7 @@ ScheduleValues attn::mergePins(ScheduleValues schedule, const SchedulePins &pins
 ScheduleAttr attn::toAttr(MLIRContext *context, const ScheduleValues &s) {
   return ScheduleAttr::get(context, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
                            s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder, s.overlap,
-                           s.pingpong, s.persistent, s.qStages, s.producerRegisters,
+                           s.pingpong, s.persistent, s.qStages, s.producer, s.producerRegisters,
                            s.consumerRegisters, s.integerMax, s.lazyRescale, s.packGqa);
 }
 
@@ -42,6 +42,7 @@ ScheduleValues attn::toValues(ScheduleAttr s) {
           .pingpong = s.getPingpong(),
           .persistent = s.getPersistent(),
           .qStages = s.getQStages(),
+          .producer = s.getProducer(),
           .producerRegisters = s.getProducerRegisters(),
           .consumerRegisters = s.getConsumerRegisters(),
           .integerMax = s.getIntegerMax(),
@@ -62,8 +63,9 @@ std::string attn::checkPins(MLIRContext *context, const SchedulePins &pins) {
   auto emit = [&] { return emitError(UnknownLoc::get(context)); };
   (void)ScheduleAttr::verify(emit, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
                              s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder,
-                             s.overlap, s.pingpong, s.persistent, s.qStages, s.producerRegisters,
-                             s.consumerRegisters, s.integerMax, s.lazyRescale, s.packGqa);
+                             s.overlap, s.pingpong, s.persistent, s.qStages, s.producer,
+                             s.producerRegisters, s.consumerRegisters, s.integerMax, s.lazyRescale,
+                             s.packGqa);
   return message;
 }
 
@@ -89,6 +91,8 @@ template <typename T> static std::string expectedText() {
     return "\"ascending\" or \"descending\"";
   else if constexpr (std::is_same_v<T, Persistence>)
     return "\"none\", \"static\" or \"dynamic\"";
+  else if constexpr (std::is_same_v<T, Producer>)
+    return "\"tma\" or \"cp_async\"";
   else
     return "\"linear\" or \"longest_first\"";
 }

@@ -117,9 +117,10 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
                          target.name);
   if (facts.element & ~elements::SixteenBit)
     return "instruction: wgmma expects f16 or bf16 tensors, got f32; choose instruction = fma";
-  if (facts.alignmentBytes < kMmaAlignmentBytes)
-    return llvm::formatv("instruction: wgmma expects an alignment of at least {0} bytes, got {1}; "
-                         "promise alignment({0}) on the op or choose instruction = fma",
+  bool usesTensorMaps = !schedule.copiesWithThreads();
+  if (usesTensorMaps && facts.alignmentBytes < kMmaAlignmentBytes)
+    return llvm::formatv("producer: tma expects an alignment of at least {0} bytes, got {1}; "
+                         "promise alignment({0}) on the op or choose producer = cp_async",
                          kMmaAlignmentBytes, facts.alignmentBytes);
   if (schedule.getWarpSplit() != WarpSplit::Rows)
     return "instruction: wgmma expects warp_split = rows, got keys; change it or choose "
@@ -136,7 +137,7 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
                          "instruction = wgmma, got {3}; change q_tile or warps",
                          warps * kMmaRows, kWarpgroupRows, warps / kWarpgroupWarps,
                          schedule.getQTile());
-  if (schedule.getQTile() > kMaxBoxRows)
+  if (usesTensorMaps && schedule.getQTile() > kMaxBoxRows)
     return llvm::formatv("q_tile: a tensor map copies at most {0} rows at once, got {1}; change "
                          "q_tile and warps",
                          kMaxBoxRows, schedule.getQTile());
@@ -176,6 +177,8 @@ static std::string checkWithoutRoles(ScheduleAttr schedule) {
     return misplaced("persistent", "none", stringifyPersistence(schedule.getPersistent()));
   if (schedule.getQStages() != 1)
     return misplaced("q_stages", "1", llvm::Twine(schedule.getQStages()));
+  if (schedule.getProducer() != Producer::Tma)
+    return misplaced("producer", "tma", stringifyProducer(schedule.getProducer()));
   if (schedule.getProducerRegisters() != 0 || schedule.getConsumerRegisters() != 0)
     return misplaced("producer_registers and consumer_registers", "0", "a split");
   if (schedule.getIntegerMax())

@@ -89,10 +89,37 @@ constexpr ScheduleRow kWgmma[] = {
     wgmmaRow("wgmma_d256", 256, 256, masks::Any, inTurns(wgmmaPair(64, 1, Persistence::Static))),
 };
 
+/// A row for tensors that tensor maps do not take. One query too: what else takes it computes
+/// without tensor cores.
+constexpr ScheduleRow cpAsyncRow(llvm::StringLiteral name, int64_t maxHeadDimQK,
+                                 int64_t maxHeadDimV, ScheduleValues schedule) {
+  schedule.producer = Producer::CpAsync;
+  ScheduleRow row = wgmmaRow(name, maxHeadDimQK, maxHeadDimV, masks::Any, schedule);
+  row.takes.phases = phases::Any;
+  row.takes.minAlignment = 1;
+  return row;
+}
+
+// Not measured: the schedules above, changed until ptxas spills nothing. Addresses of copies and of
+// O, which leaves from registers, take some; so do the counters of persistent CTAs.
+constexpr ScheduleRow kCpAsync[] = {
+    cpAsyncRow("wgmma_d64_cp_async", 64, 64, wgmma(3, 112, 2, 32, 160, Persistence::Static)),
+    cpAsyncRow("wgmma_d128_cp_async", 128, 128, wgmma(2, 128, 2, 40, 232, Persistence::Static)),
+    cpAsyncRow("wgmma_d192_v128_cp_async", 192, 128,
+               inTurns(wgmma(2, 112, 1, 40, 232, Persistence::None))),
+    cpAsyncRow("wgmma_d192_cp_async", 192, 192,
+               inTurns(wgmma(2, 96, 1, 40, 232, Persistence::None))),
+    cpAsyncRow("wgmma_d256_cp_async", 256, 256,
+               inTurns(wgmma(2, 64, 1, 40, 232, Persistence::None))),
+};
+
 /// Rows of sm_80 for what wgmma does not take.
 std::vector<ScheduleRow> allRows() {
   std::vector<ScheduleRow> rows(std::begin(kWgmma), std::end(kWgmma));
   llvm::append_range(rows, scheduleTableSM80().forward);
+  // Aligned problems find their rows first.
+  auto generic = llvm::find_if(rows, [](const ScheduleRow &row) { return row.isGeneric; });
+  rows.insert(generic, std::begin(kCpAsync), std::end(kCpAsync));
   return rows;
 }
 

@@ -37,8 +37,8 @@ struct RunFlags {
 
 // In the order of InputKind and Layout.
 static const std::vector<std::string> kInputs = {"random", "peaked", "negative", "zero_q"};
-static const std::vector<std::string> kLayouts = {"dense",  "head_major", "packed",
-                                                  "padded", "broadcast",  "sparse"};
+static const std::vector<std::string> kLayouts = {"dense",     "head_major", "packed", "padded",
+                                                  "broadcast", "unaligned",  "sparse"};
 
 /// What differs from line to line of a batch.
 static std::vector<Flag> requestFlags(RunFlags &flags) {

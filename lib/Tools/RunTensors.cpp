@@ -95,7 +95,7 @@ rt::Expected<ProblemTensors> ProblemTensors::create(const RunRequest &request) {
 
   Layout outLayout = request.layout == Layout::Broadcast ? Layout::Dense : request.layout;
   auto make = [&](rt::ElementType type, Layout layout, std::vector<int64_t> sizes) {
-    return TensorBuffer::create(type, layout, sizes);
+    return TensorBuffer::create(type, layout, sizes, spec.alignment);
   };
   auto q = make(spec.dtype, outLayout, {*shape.batch, *shape.seqQ, *spec.headsQ, *spec.headDim});
   auto k =

@@ -20,9 +20,10 @@ using namespace attn;
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Strides of [batch, seq, heads, dim] and how many elements the memory holds.
-static std::pair<std::array<int64_t, 4>, int64_t> placeRows(Layout layout,
-                                                            llvm::ArrayRef<int64_t> sizes) {
+/// Strides of [batch, seq, heads, dim] and how many elements the memory holds. Heads of an
+/// unaligned layout are `unaligned` elements apart.
+static std::pair<std::array<int64_t, 4>, int64_t>
+placeRows(Layout layout, llvm::ArrayRef<int64_t> sizes, int64_t unaligned) {
   int64_t batch = sizes[0], seq = sizes[1], heads = sizes[2], dim = sizes[3];
   int64_t row = heads * dim;
   constexpr int64_t kGapRows = 5, kGapElements = 8, kFar = int64_t(1) << 31;
@@ -31,8 +32,9 @@ static std::pair<std::array<int64_t, 4>, int64_t> placeRows(Layout layout,
     return {{seq * row, dim, seq * dim, 1}, batch * seq * row};
   case Layout::Packed:
     return {{3 * seq * row, 3 * row, dim, 1}, 3 * batch * seq * row};
-  case Layout::Padded: {
-    int64_t head = dim + kGapElements;
+  case Layout::Padded:
+  case Layout::Unaligned: {
+    int64_t head = dim + (layout == Layout::Padded ? kGapElements : unaligned);
     int64_t sequence = (seq + kGapRows) * heads * head;
     return {{sequence, heads * head, head, 1}, batch * sequence};
   }
@@ -47,7 +49,7 @@ static std::pair<std::array<int64_t, 4>, int64_t> placeRows(Layout layout,
 }
 
 rt::Expected<TensorBuffer> TensorBuffer::create(rt::ElementType type, Layout layout,
-                                                llvm::ArrayRef<int64_t> sizes) {
+                                                llvm::ArrayRef<int64_t> sizes, int64_t alignment) {
   TensorBuffer buffer;
   int64_t elements = 1;
   if (layout == Layout::Dense) {
@@ -55,7 +57,8 @@ rt::Expected<TensorBuffer> TensorBuffer::create(rt::ElementType type, Layout lay
     for (int64_t size : sizes)
       elements *= size;
   } else {
-    auto [strides, count] = placeRows(layout, sizes);
+    auto [strides, count] =
+        placeRows(layout, sizes, std::max<int64_t>(alignment / rt::byteSize(type), 1));
     buffer.tensor =
         rt::TensorArg::strided(nullptr, type, std::span(sizes.data(), sizes.size()), strides);
     elements = count;

@@ -61,3 +61,17 @@ func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
     schedule(<q_tile = 128, warps = 4, stages = 2, instruction = mma>)
   return
 }
+
+// A warpgroup copies where its threads do. The roles are the same.
+// CHECK-LABEL: func @threads_copy
+// CHECK: attn.roles producer warps(4) registers(40) {
+// CHECK:   attn.pipe_acquire
+// CHECK-NEXT: attn.copy_tile
+// CHECK-NEXT: attn.pipe_commit
+// CHECK: } consumer warps(8) registers(232) {
+func.func @threads_copy(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(8)
+    schedule(<q_tile = 128, warps = 8, stages = 2, instruction = wgmma, overlap = true,
+              producer = cp_async, producer_registers = 40, consumer_registers = 232>)
+  return
+}

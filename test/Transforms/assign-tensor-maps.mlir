@@ -24,3 +24,14 @@ func.func @maps(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
     schedule(<q_tile = 128, kv_tile = 48, warps = 8, stages = 2, instruction = wgmma, overlap = true>)
   return
 }
+
+// Threads that copy need none.
+// CHECK-LABEL: func @threads_copy
+// CHECK-NOT: tensor_map
+// CHECK: return
+func.func @threads_copy(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(8)
+    schedule(<q_tile = 128, kv_tile = 48, warps = 8, stages = 2, instruction = wgmma,
+              producer = cp_async>)
+  return
+}

@@ -108,3 +108,23 @@ func.func @q_stages(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
               q_stages = 3>)
   return
 }
+
+// -----
+
+// Threads that copy: half of the producer fills K's pipe, the other half those of Q and V. What
+// tensor maps do not take is stored from registers.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @cp_async
+// CHECK: %[[PQ:.*]] = attn.pipe_create readers(8) writers(2 from 2) : <<128x64xf16>, stages = 1>
+// CHECK: %[[PK:.*]] = attn.pipe_create readers(8) writers(2 from 0) : <<64x64xf16>, stages = 2>
+// CHECK: %[[PV:.*]] = attn.pipe_create readers(8) writers(2 from 2) : <<64x64xf16>, stages = 2>
+// CHECK: attn.copy_tile %arg0[{{.*}} into %[[PQ]]{{.*}} alignment(4)
+// CHECK: attn.copy_tile %arg1[{{.*}} into %[[PK]]{{.*}} alignment(4)
+// CHECK: attn.copy_tile %arg2[{{.*}} into %[[PV]]{{.*}} alignment(4)
+// CHECK-NOT: attn.bulk_store
+// CHECK: attn.store_tile
+func.func @cp_async(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(4)
+    schedule(<q_tile = 128, warps = 8, stages = 2, instruction = wgmma, producer = cp_async>)
+  return
+}

@@ -17,6 +17,7 @@ PROGRAMS = [
     ("sm_90a", "head_dim=64 mask=causal"),
     ("sm_90a", "head_dim=128 mask=causal"),
     ("sm_90a", "head_dim=256"),
+    ("sm_90a", "head_dim=128 mask=causal alignment=4"),
 ]
 OP = re.compile(r"^\s*attn\.(pipe_acquire|copy_tile|pipe_commit|pipe_release|turn_wait|turn_pass|"
                 r"turns_begin|turns_end)\b")

@@ -91,3 +91,23 @@ func.func @integer_max(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
               lazy_rescale = false>)
   return
 }
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @alignment(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{producer: tma expects an alignment of at least 16 bytes, got 8; promise alignment(16) on the op or choose producer = cp_async}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(8)
+    schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @producer(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{producer: expected tma with instruction = mma, got cp_async; choose instruction = wgmma on a target that has it}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 64, kv_tile = 64, warps = 4, instruction = mma, producer = cp_async>)
+  return
+}

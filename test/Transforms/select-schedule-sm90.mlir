@@ -103,3 +103,26 @@ func.func @q_in_shared_memory(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
                {attn.pins = {q_in_registers = false}}
   return
 }
+
+// Tensor maps want 16 bytes; below that threads copy, whatever the phase.
+// CHECK-LABEL: func @alignments
+// CHECK-NOT: producer =
+// CHECK: alignment(16)
+// CHECK: alignment(8) schedule(<{{.*}}instruction = wgmma{{.*}} producer = cp_async, producer_registers = 40, consumer_registers = 232
+// CHECK: alignment(2) schedule(<{{.*}}instruction = wgmma{{.*}} producer = cp_async
+// CHECK: alignment(16) schedule(<{{.*}}instruction = wgmma{{.*}} producer = cp_async
+// CHECK-LABEL: func @one_query
+// CHECK: alignment(4) schedule(<{{.*}}instruction = wgmma{{.*}} producer = cp_async
+!one = memref<?x1x8x128xbf16>
+func.func @alignments(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s) alignment(16)
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s) alignment(8)
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s) alignment(2)
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s) alignment(16)
+               {attn.pins = {producer = "cp_async"}}
+  return
+}
+func.func @one_query(%q: !one, %k: !q, %v: !q, %o: !one, %s: f32) {
+  attn.forward ins(%q, %k, %v : !one, !q, !q) outs(%o : !one) scale(%s) alignment(4)
+  return
+}

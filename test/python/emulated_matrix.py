@@ -211,9 +211,43 @@ class SM90A:
         yield small(head_dim=72, head_dim_v=40, dtype="f16", q_in_registers=True, seq_q=70, seq_kv=300)
         yield small(head_dim=64, kv_order="ascending", mask="causal", seq_q=200, seq_kv=300)
         yield small(head_dim=128, split_kv=2, mask="causal", seq_q=130, seq_kv=300)
-        # What tensor maps do not take.
-        yield small(head_dim=64, alignment=4, seq_q=70, seq_kv=70)
+        # What tensor maps and wgmma do not take.
         yield small(dtype="f32", head_dim=32, seq_q=70, seq_kv=70)
+
+    def unaligned(self):
+        """Threads that copy: rows at multiples of 8, 4 and 2 bytes, tiles that end inside."""
+        for (head_dim, head_dim_v), (q, _, kv) in self.TILES.items():
+            kv = 112 if head_dim == 64 else kv
+            keys = {"head_dim": head_dim, "head_dim_v": head_dim_v, "layout": "unaligned"}
+            for alignment in (8, 4, 2):
+                yield small(alignment=alignment, mask="causal", seq_q=q + 1, seq_kv=2 * kv + 3,
+                            **keys)
+            for dtype, seq_q, seq_kv in [("f16", 5, 0), ("bf16", 1, 1), ("f16", q, 3 * kv - 1)]:
+                yield small(dtype=dtype, alignment=4, seq_q=seq_q, seq_kv=seq_kv, **keys)
+        for head_dim in (64, 128):
+            for mask in MASKS:
+                yield small(alignment=8, layout="unaligned", head_dim=head_dim, seq_q=200,
+                            seq_kv=310, heads_q=1, **mask)
+        # Head dims that fill no box, one query, groups, more tiles than CTAs, f32 results.
+        for head_dim, head_dim_v in [(8, 8), (40, 104), (72, 72), (128, 64), (160, 160)]:
+            yield small(alignment=4, layout="unaligned", head_dim=head_dim, head_dim_v=head_dim_v,
+                        seq_q=140, seq_kv=150, mask="causal")
+        for alignment in (8, 2):
+            yield small(alignment=alignment, layout="unaligned", head_dim=128, phase="decode",
+                        seq_q=None, seq_kv=300, heads_q=4)
+        yield small(alignment=4, layout="unaligned", head_dim=64, heads_q=7, seq_q=200, seq_kv=300)
+        yield small(alignment=8, layout="unaligned", head_dim=128, batch=2, heads_q=6, heads_kv=2,
+                    mask="causal", seq_q=33, seq_kv=140)
+        yield small(alignment=4, layout="unaligned", head_dim=128, out="f32", seq_q=130, seq_kv=300)
+        # Schedules: one stage, no overlap, other algorithms, turns, and where tensor maps would do.
+        for keys in [
+            {"stages": 1, "q_stages": 1}, {"overlap": False}, {"algorithm": "two_pass"},
+            {"algorithm": "naive"}, {"pingpong": True}, {"persistent": "none"}, {"split_kv": 2},
+        ]:
+            yield small(alignment=4, layout="unaligned", head_dim=64, mask="causal", seq_q=200,
+                        seq_kv=300, **keys)
+        yield small(head_dim=64, producer="cp_async", seq_q=200, seq_kv=300)
+        yield small(head_dim=128, producer="cp_async", mask="causal", seq_q=200, seq_kv=300)
 
     def far(self):
         yield from far(

@@ -132,6 +132,15 @@ def layouts():
     for dtype in ("f32", "bf16"):
         for layout in ("head_major", "packed", "padded", "broadcast", "sparse"):
             yield problem(dtype=dtype, head_dim=64, mask="causal", layout=layout)
+    # Rows at multiples of fewer bytes than vector copies and tensor maps want.
+    for head_dim in (64, 128, 256):
+        for alignment in (8, 4, 2):
+            yield problem(dtype="bf16", head_dim=head_dim, mask="causal", layout="unaligned",
+                          alignment=alignment, seq_q=300, seq_kv=400)
+    yield problem(dtype="f16", head_dim=192, head_dim_v=128, layout="unaligned", alignment=4)
+    yield problem(dtype="f32", layout="unaligned", alignment=4)
+    yield problem(dtype="bf16", head_dim=128, phase="decode", seq_q=None, seq_kv=1000,
+                  layout="unaligned", alignment=8)
 
 
 def decode():

@@ -40,5 +40,5 @@ def test_bitwise_repeatable_on_any_number_of_threads():
 
 def test_bits_do_not_depend_on_the_layout():
     """So NaN in the gaps of a view never reaches the output."""
-    layouts = ("dense", "head_major", "packed", "padded", "sparse")
+    layouts = ("dense", "head_major", "packed", "padded", "unaligned", "sparse")
     assert len(set(digests([problem(head_dim=64, layout=layout) for layout in layouts]))) == 1

@@ -28,7 +28,9 @@ template <template <typename> class Slot> struct ScheduleFields {
   Slot<KVOrder> kvOrder{};
   Slot<bool> overlap{}, pingpong{};
   Slot<Persistence> persistent{};
-  Slot<int64_t> qStages{}, producerRegisters{}, consumerRegisters{};
+  Slot<int64_t> qStages{};
+  Slot<Producer> producer{};
+  Slot<int64_t> producerRegisters{}, consumerRegisters{};
   Slot<bool> integerMax{}, lazyRescale{}, packGqa{};
 
   bool operator==(const ScheduleFields &) const = default;
@@ -59,6 +61,7 @@ void visitSchedule(Visitor &&visit, Fields &...fields) {
   visit("pingpong", fields.pingpong...);
   visit("persistent", fields.persistent...);
   visit("q_stages", fields.qStages...);
+  visit("producer", fields.producer...);
   visit("producer_registers", fields.producerRegisters...);
   visit("consumer_registers", fields.consumerRegisters...);
   visit("integer_max", fields.integerMax...);
@@ -75,6 +78,7 @@ inline std::string fieldText(Instruction value) { return stringifyInstruction(va
 inline std::string fieldText(TileOrder value) { return stringifyTileOrder(value).str(); }
 inline std::string fieldText(KVOrder value) { return stringifyKVOrder(value).str(); }
 inline std::string fieldText(Persistence value) { return stringifyPersistence(value).str(); }
+inline std::string fieldText(Producer value) { return stringifyProducer(value).str(); }
 
 /// On an attn.forward: a dictionary of the fields of its schedule that are pinned,
 /// spelled as in #attn.schedule: {q_tile = 64, order = "linear"}.

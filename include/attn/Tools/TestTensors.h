@@ -28,6 +28,7 @@ enum class Layout {
   Packed,    ///< Rows as wide as those of three tensors.
   Padded,    ///< Room for five more rows a sequence and eight more elements a head.
   Broadcast, ///< k and v have batch stride 0; q and o as in Dense.
+  Unaligned, ///< As Padded, with gaps of as many bytes as the problem promises alignment.
   Sparse,    ///< Sequences 2^31 elements apart, on memory that is not there until used.
 };
 
@@ -35,9 +36,10 @@ enum class Layout {
 class TensorBuffer {
 public:
   /// Uninitialized but for the gaps, which are NaN. `sizes` is [batch, seq, heads, dim],
-  /// or any shape for Dense. Unavailable when there is no such memory.
+  /// or any shape for Dense; `alignment` (bytes) is for Unaligned. Unavailable when there is no
+  /// such memory.
   static rt::Expected<TensorBuffer> create(rt::ElementType type, Layout layout,
-                                           llvm::ArrayRef<int64_t> sizes);
+                                           llvm::ArrayRef<int64_t> sizes, int64_t alignment = 16);
   ~TensorBuffer();
   TensorBuffer(TensorBuffer &&other) noexcept;
   TensorBuffer &operator=(TensorBuffer &&) = delete;

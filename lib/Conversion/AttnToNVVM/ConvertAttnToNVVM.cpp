@@ -165,12 +165,17 @@ static LogicalResult verifyRoles(scf::ForallOp forall, ScheduleAttr schedule) {
                                 << roles.size()
                                 << "; run attn-assign-roles once, with the schedule "
                                 << "that is converted";
+  int64_t copying = schedule.copiesWithThreads() ? kWarpgroupWarps : 1;
   for (RolesOp op : roles) {
     if (int64_t(op.getWarps()) != schedule.getWarps())
       return op.emitOpError() << "has " << op.getWarps() << " consumer warps, expected the "
                               << schedule.getWarps() << " of the schedule";
     if (failed(verifyTurns(op, schedule.getWarps() / kWarpgroupWarps)))
       return failure();
+    if (int64_t(op.getProducerWarps()) != copying)
+      return op.emitOpError() << "has " << op.getProducerWarps() << " producer warps, expected "
+                              << copying
+                              << " with producer = " << stringifyProducer(schedule.getProducer());
   }
   return success();
 }
@@ -333,6 +338,10 @@ private:
       break;
     case Instruction::Wgmma:
       populateSM90PipePatterns(converter, patterns);
+      if (schedule.getProducer() == Producer::CpAsync)
+        populateSM90CpAsyncFills(converter, patterns, schedule.getWarps());
+      else
+        populateSM90TensorMapFills(converter, patterns);
       populateSM90WgmmaPatterns(converter, patterns);
       populateSM90RolePatterns(converter, patterns);
       break;

@@ -103,3 +103,31 @@ func.func @store_of_shared_memory(%n: index, %i: index, %o: !m) {
   } {attn.schedule = #attn.schedule<>, attn.smem_bytes = 8192 : i64}
   return
 }
+
+// -----
+
+func.func @other_producer(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.roles' op has 1 producer warps, expected 4 with producer = cp_async}}
+    attn.roles producer registers(40) {
+    } consumer warps(8) registers(232) {
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma, producer = cp_async>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+!pipe = !attn.pipe<!attn.tile<24x64xf16, #attn.boxed>, stages = 1>
+func.func @rows_of_copies(%n: index, %k: memref<?x?x8x64xf16>) {
+  scf.forall (%i) in (%n) {
+    %p = attn.pipe_create readers(8) writers(4 from 0) offset = 0 barriers = 4096 : !pipe
+    attn.roles producer warps(4) registers(40) {
+      // expected-error @below {{'attn.copy_tile' op expected tiles of a multiple of 16 rows, which the writers of the pipe copy at once, got 24}}
+      // expected-error @below {{failed to legalize operation 'attn.copy_tile'}}
+      attn.copy_tile %k[%i, %i, %i] limit(%n) into %p[%i] alignment(16) : memref<?x?x8x64xf16>, !pipe
+    } consumer warps(8) registers(232) {
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma, producer = cp_async>, attn.smem_bytes = 4112 : i64}
+  return
+}

@@ -118,3 +118,27 @@ func.func @f(%p: !attn.pipe<!attn.tile<64x64xf16>, stages = 2>, %i: i32) {
   "attn.pipe_release"(%p, %i) : (!attn.pipe<!attn.tile<64x64xf16>, stages = 2>, i32) -> ()
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{'attn.pipe_create' op C2: expected writers and first_writer together, and with readers}}
+  %p = attn.pipe_create writers(2 from 0) : !attn.pipe<!attn.tile<64x64xf16>, stages = 2>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{C2: expected writers to be a power of two from one that is not negative, got 3 from 0}}
+  %p = attn.pipe_create readers(8) writers(3 from 0) : !attn.pipe<!attn.tile<64x64xf16>, stages = 2>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{C2: expected writers to be a power of two from one that is not negative, got 2 from -1}}
+  %p = attn.pipe_create readers(8) writers(2 from -1) : !attn.pipe<!attn.tile<64x64xf16>, stages = 2>
+  return
+}

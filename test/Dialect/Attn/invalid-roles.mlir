@@ -87,3 +87,45 @@ func.func @rank(%o: !attn.tile<128x64xf32>, %q: !attn.tile<128x64xf16>,
   attn.bulk_store %o via %q, %t[%i, %i, %i] : !attn.tile<128x64xf32>, !attn.tile<128x64xf16>, memref<?x64xf16>
   return
 }
+
+// -----
+
+func.func @producer_warps(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{'attn.roles' op C5: expected 1 or 4 producer warps, got 2}}
+    attn.roles producer warps(2) registers(40) {
+    } consumer warps(8) registers(232) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @writers_without_warps(%t: memref<?x?x8x64xf16>, %n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-note @below {{the pipe is created here}}
+    %p = attn.pipe_create readers(8) writers(2 from 0) : <<64x64xf16>, stages = 2>
+    attn.roles producer registers(24) {
+      // expected-error @below {{'attn.copy_tile' op C5: expected a pipe with no writers, which one producer warp fills}}
+      attn.copy_tile %t[%i, %i, %i] limit(%n) into %p[%i] alignment(8) : memref<?x?x8x64xf16>, <<64x64xf16>, stages = 2>
+    } consumer warps(8) registers(240) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @writers_beyond(%t: memref<?x?x8x64xf16>, %n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-note @below {{the pipe is created here}}
+    %p = attn.pipe_create readers(8) writers(2 from 3) : <<64x64xf16>, stages = 2>
+    attn.roles producer warps(4) registers(40) {
+      // expected-error @below {{'attn.copy_tile' op C5: expected a pipe with writers among the 4 producer warps}}
+      attn.copy_tile %t[%i, %i, %i] limit(%n) into %p[%i] alignment(8) : memref<?x?x8x64xf16>, <<64x64xf16>, stages = 2>
+    } consumer warps(8) registers(232) {
+    }
+  }
+  return
+}

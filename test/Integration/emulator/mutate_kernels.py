@@ -64,6 +64,15 @@ KERNELS = [
            {"head_dim": 128, "heads_q": 5, "mask": "causal", "pingpong": "true",
             "q_in_registers": "false"},
            ({"seq_q": 200, "seq_kv": 700}, {"seq_q": 200, "seq_kv": 20})),
+    Kernel("cp_async d64", "sm_90a", "wgmma_d64_cp_async",
+           {"head_dim": 64, "heads_q": 5, "mask": "causal", "alignment": 8},
+           ({"seq_q": 200, "seq_kv": 700}, {"seq_q": 200, "seq_kv": 20})),
+    Kernel("cp_async d128 full", "sm_90a", "wgmma_d128_cp_async",
+           {"head_dim": 128, "heads_q": 5, "alignment": 4},
+           ({"seq_q": 130, "seq_kv": 600}, {"seq_q": 200, "seq_kv": 0})),
+    Kernel("element copies d128", "sm_90a", "wgmma_d128_cp_async",
+           {"head_dim": 128, "heads_q": 5, "mask": "causal", "alignment": 2},
+           ({"seq_q": 200, "seq_kv": 700}, {"seq_q": 200, "seq_kv": 20})),
 ]
 
 LAST_COMMIT = "the loop over tiles at the edge has one round for one query: nobody waits any more"

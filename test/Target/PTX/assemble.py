@@ -1,7 +1,7 @@
 """Compiles a matrix of problems to PTX and assembles each for several chips.
 
-Says which case failed and how to repeat it. Head dims 64 and 128 with their default schedules
-must not spill registers, and no case may use local memory in its PTX.
+Says which case failed and how to repeat it. Head dims 64 and 128 with their default schedules, and
+kernels of wgmma, must not spill registers, and no case may use local memory in its PTX.
 """
 
 import argparse
@@ -46,6 +46,15 @@ CASES = [
     ("dtype=f16 head_dim=64 alignment=4", ("sm_86",)),
     ("dtype=bf16 head_dim=64 alignment=8", ("sm_89",)),
     ("dtype=f32 head_dim=64 alignment=4", ("sm_90",)),
+    ("dtype=bf16 head_dim=64 mask=causal", ("sm_90a",)),
+    ("dtype=bf16 head_dim=128 mask=none", ("sm_90a",)),
+    ("dtype=bf16 head_dim=64 mask=causal alignment=4", ("sm_90a",)),
+    ("dtype=bf16 head_dim=128 mask=none alignment=8", ("sm_90a",)),
+    ("dtype=bf16 head_dim=128 mask=causal alignment=4", ("sm_90a",)),
+    ("dtype=f16 head_dim=128 mask=causal alignment=2", ("sm_90a",)),
+    ("dtype=bf16 head_dim=192 head_dim_v=128 mask=causal alignment=4", ("sm_90a",)),
+    ("dtype=bf16 head_dim=256 mask=causal alignment=8", ("sm_90a",)),
+    ("dtype=bf16 head_dim=256 mask=none alignment=2", ("sm_90a",)),
 ]
 
 
@@ -84,8 +93,11 @@ def check(index, words, chip, options):
     spills = [int(n) for n in re.findall(r"(\d+) bytes spill (?:stores|loads)", output)]
     if len(spills) != 2 * kernels:
         return f"{' '.join(assemble_command)}: says nothing of spills\n{output}"
-    if must_not_spill(words) and any(spills):
+    if (chip == "sm_90a" or must_not_spill(words)) and any(spills):
         return f"{' '.join(compile_command)}: spills registers\n{output}"
+    # Products that ptxas makes wait for each other, register splits that it ignores.
+    if re.search(r"C75\d\d", output):
+        return f"{' '.join(compile_command)}: ptxas complains about wgmma\n{output}"
     return None
 
 

@@ -60,6 +60,46 @@ Value attn::sharedChunkOffset(ThreadBuilder &t, SharedLayoutAttr layout, Value r
 }
 
 //===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// A copy of 0 source bytes fills with zeros.
+static void copyAsync(ThreadBuilder &t, Value source, Value target, Value valid, int64_t bytes) {
+  auto cache =
+      bytes == kChunkBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  Value sourceBytes = t.select(valid, t.i32(bytes), t.i32(0));
+  NVVM::CpAsyncOp::create(t.b, t.loc, target, source, t.b.getI32IntegerAttr(bytes),
+                          NVVM::LoadCacheModifierKindAttr::get(t.b.getContext(), cache),
+                          sourceBytes);
+}
+
+static void copyElement(ThreadBuilder &t, Value source, Value target, Value valid) {
+  Type element = t.b.getI16Type();
+  auto ifOp = scf::IfOp::create(t.b, t.loc, TypeRange{element}, valid, true);
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(ifOp.thenBlock());
+  scf::YieldOp::create(t.b, t.loc, t.load(element, source, 2));
+  t.b.setInsertionPointToStart(ifOp.elseBlock());
+  Value zero = arith::ConstantOp::create(t.b, t.loc, t.b.getI16IntegerAttr(0));
+  scf::YieldOp::create(t.b, t.loc, zero);
+  t.b.setInsertionPointAfter(ifOp);
+  t.store(ifOp.getResult(0), target, 2);
+}
+
+void attn::copyToShared(ThreadBuilder &t, Value source, Value target, Value valid, int64_t bytes,
+                        int64_t alignment) {
+  int64_t unit = std::min(alignment, kChunkBytes);
+  bool isAsync = unit >= kMinAsyncBytes;
+  for (int64_t byte = 0; byte < bytes; byte += isAsync ? unit : 2) {
+    Value from = t.offset(source, t.i64(byte)), to = t.offset(target, byte);
+    if (isAsync)
+      copyAsync(t, from, to, valid, unit);
+    else
+      copyElement(t, from, to, valid);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
 

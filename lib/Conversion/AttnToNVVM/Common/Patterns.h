@@ -90,8 +90,13 @@ void populateSM80PipePatterns(mlir::TypeConverter &converter, mlir::RewritePatte
 /// ldmatrix and mma.sync.
 void populateSM80MmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
-/// mbarriers and copies by tensor maps.
+/// Pipes between roles as mbarriers.
 void populateSM90PipePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Fills of such pipes, one set or the other: boxes of tensor maps, or cp.async by the threads of
+/// the warps that follow the `consumers`.
+void populateSM90TensorMapFills(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateSM90CpAsyncFills(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
+                              int64_t consumers);
 /// wgmma, and stores by tensor maps.
 void populateSM90WgmmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Turns of warpgroups, and the size of a persistent grid.
@@ -122,6 +127,15 @@ private:
 /// the instruction and lane-dependent parts are shared between tiles.
 mlir::Value sharedPointer(ThreadBuilder &t, mlir::Value byteOffset);
 mlir::Value sharedPointer(ThreadBuilder &t, mlir::Value laneOffset, mlir::Value tileOffset);
+
+/// The fewest bytes of a cp.async.
+constexpr int64_t kMinAsyncBytes = 4;
+
+/// Copies bytes from global to shared memory, or writes zeros where not `valid`: cp.async of as
+/// many bytes at once as `alignment` (in bytes) allows; below 4, which it does not take, element by
+/// element of 16 bits, synchronously.
+void copyToShared(ThreadBuilder &t, mlir::Value source, mlir::Value target, mlir::Value valid,
+                  int64_t bytes, int64_t alignment);
 
 /// Byte offset in a shared tile of chunk `chunk` (i32, 16 bytes each) of row `row` (i32).
 mlir::Value sharedChunkOffset(ThreadBuilder &t, SharedLayoutAttr layout, mlir::Value row,

@@ -126,8 +126,8 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
             valid =
                 arith::AndIOp::create(t.b, t.loc, valid, t.lessThan(tileChunk, t.i32(validChunks)));
           Value target = sharedPointer(t, sharedChunkOffset(t, layout, row, tileChunk), stage);
-          copyChunk(t, tile, t.offset(source, t.i64(chunk * kChunkBytes)), target, valid,
-                    op.getAlignment());
+          copyToShared(t, t.offset(source, t.i64(chunk * kChunkBytes)), target, valid, kChunkBytes,
+                       op.getAlignment());
         }
       };
       if (step != 0)
@@ -143,36 +143,6 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
   }
 
 private:
-  /// 16 bytes, or zeros where not `valid`: a copy of 0 source bytes fills with zeros.
-  static void copyChunk(ThreadBuilder &t, TileType tile, Value source, Value target, Value valid,
-                        int64_t alignment) {
-    int64_t unit = std::min<int64_t>(alignment, kChunkBytes);
-    if (unit >= 4) {
-      auto cache =
-          unit == kChunkBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
-      Value sourceBytes = t.select(valid, t.i32(unit), t.i32(0));
-      for (int64_t byte = 0; byte < kChunkBytes; byte += unit)
-        NVVM::CpAsyncOp::create(t.b, t.loc, t.offset(target, byte), t.offset(source, t.i64(byte)),
-                                t.b.getI32IntegerAttr(unit),
-                                NVVM::LoadCacheModifierKindAttr::get(t.b.getContext(), cache),
-                                sourceBytes);
-      return;
-    }
-    // cp.async moves 4 bytes at least: 16-bit elements one by one.
-    Type element = t.b.getI16Type();
-    for (int64_t byte = 0; byte < kChunkBytes; byte += 2) {
-      auto ifOp = scf::IfOp::create(t.b, t.loc, TypeRange{element}, valid, true);
-      OpBuilder::InsertionGuard guard(t.b);
-      t.b.setInsertionPointToStart(ifOp.thenBlock());
-      scf::YieldOp::create(t.b, t.loc, t.load(element, t.offset(source, t.i64(byte)), 2));
-      t.b.setInsertionPointToStart(ifOp.elseBlock());
-      Value zero = arith::ConstantOp::create(t.b, t.loc, t.b.getI16IntegerAttr(0));
-      scf::YieldOp::create(t.b, t.loc, zero);
-      t.b.setInsertionPointAfter(ifOp);
-      t.store(ifOp.getResult(0), t.offset(target, byte), 2);
-    }
-  }
-
   int64_t threads;
 };
 

@@ -12,6 +12,12 @@
 using namespace mlir;
 using namespace attn;
 
+void attn::fenceAsyncProxy(ThreadBuilder &t) {
+  NVVM::FenceProxyOp::create(
+      t.b, t.loc, NVVM::ProxyKindAttr::get(t.b.getContext(), NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(t.b.getContext(), NVVM::SharedSpace::shared_cta));
+}
+
 static void setRegisters(ThreadBuilder &t, int64_t registers, NVVM::SetMaxRegisterAction action) {
   if (registers != 0)
     NVVM::SetMaxRegisterOp::create(t.b, t.loc, static_cast<uint32_t>(registers), action);
@@ -26,10 +32,11 @@ static void moveBody(OpBuilder &b, Region &role) {
 void attn::inlineRoles(RolesOp roles) {
   OpBuilder b(roles);
   ThreadBuilder t(b, roles.getLoc());
-  // The barriers of all pipes are initialized above: let everybody, and the copies, see that.
-  NVVM::FenceProxyOp::create(
-      b, t.loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
-      NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+  // The barriers of all pipes are initialized above: let everybody see that, and the copies of
+  // tensor maps, which arrive by the asynchronous proxy.
+  bool usesTensorMaps = roles.getProducerWarps() == 1;
+  if (usesTensorMaps)
+    fenceAsyncProxy(t);
   t.barrier();
 
   int64_t consumers = roles.getWarps();
@@ -40,11 +47,13 @@ void attn::inlineRoles(RolesOp roles) {
   moveBody(b, roles.getConsumer());
   b.setInsertionPointToStart(ifOp.elseBlock());
   setRegisters(t, roles.getProducerRegisters(), NVVM::SetMaxRegisterAction::decrease);
-  // One whole warp, of which each copy elects a thread: what is equal in all threads of a warp
-  // lies in uniform registers, where copies want it and where the producer has room.
-  auto copies = scf::IfOp::create(b, t.loc, t.equal(t.warp(), t.i32(consumers)),
-                                  /*withElseRegion=*/false);
-  b.setInsertionPointToStart(copies.thenBlock());
+  if (usesTensorMaps) {
+    // One whole warp, of which each copy elects a thread: what is equal in all threads of a warp
+    // lies in uniform registers, where copies want it and where the producer has room.
+    auto copies = scf::IfOp::create(b, t.loc, t.equal(t.warp(), t.i32(consumers)),
+                                    /*withElseRegion=*/false);
+    b.setInsertionPointToStart(copies.thenBlock());
+  }
   moveBody(b, roles.getProducer());
   roles.erase();
 }

@@ -28,6 +28,10 @@ inline mlir::Value warpgroup(ThreadBuilder &t) { return t.div(t.warp(), kWarpgro
 /// the registers of all: a fence between them would hold the later ones up.
 void mergeFences(mlir::func::FuncOp kernel);
 
+/// Lets the asynchronous proxy, which tensor maps and wgmma go through, see what this thread knows
+/// of shared memory.
+void fenceAsyncProxy(ThreadBuilder &t);
+
 /// Replaces `attn.roles` by a branch on the warp's number.
 void inlineRoles(RolesOp roles);
 

@@ -5,15 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Roles.h"
-#include "attn/Dialect/Attn/Transforms/SharedMemory.h"
-#include "attn/Dialect/AttnNV/IR/AttnNV.h"
+#include "Stage.h"
 
 using namespace mlir;
 using namespace attn;
 
-/// Bytes of a row of a box.
-static constexpr int64_t kBoxRowBytes = 128;
 /// Bytes of eight rows: the unit of the 128-byte swizzle.
 static constexpr int64_t kSwizzleBytes = 8 * kBoxRowBytes;
 /// Inner dim of one wgmma on 16-bit elements.
@@ -212,9 +208,7 @@ struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
     writeBlocks(t, map, adaptor.getTile(), buffer, offset);
 
     // Generic writes before the asynchronous proxy's reads.
-    NVVM::FenceProxyOp::create(
-        t.b, t.loc, NVVM::ProxyKindAttr::get(t.b.getContext(), NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(t.b.getContext(), NVVM::SharedSpace::shared_cta));
+    fenceAsyncProxy(t);
     Value group = warpgroup(t);
     NVVM::BarrierOp::create(t.b, t.loc, TypeRange(), t.add(group, kStoreBarriers),
                             t.i32(kWarpgroupThreads), NVVM::BarrierReductionAttr(), Value());

@@ -59,7 +59,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    Algorithm algorithm, int64_t q_tile, int64_t kv_tile,
                                    int64_t stages, int64_t warps, WarpSplit, int64_t split_kv,
                                    Instruction, bool, TileOrder, KVOrder, bool, bool, Persistence,
-                                   int64_t q_stages, int64_t producer_registers,
+                                   int64_t q_stages, Producer, int64_t producer_registers,
                                    int64_t consumer_registers, bool, bool, bool) {
   struct Field {
     StringRef name;

@@ -27,7 +27,16 @@ LogicalResult PipeCreateOp::verify() {
                            << " to be a multiple of 16 and not negative, got " << int64_t(*offset);
     return success();
   };
-  return failure(failed(check("offset", getOffset())) || failed(check("barriers", getBarriers())));
+  if (failed(check("offset", getOffset())) || failed(check("barriers", getBarriers())))
+    return failure();
+  if (getWriters().has_value() != getFirstWriter().has_value() || (getWriters() && !getReaders()))
+    return emitOpError() << "C2: expected writers and first_writer together, and with readers";
+  int64_t writers = getWriters().value_or(1), first = getFirstWriter().value_or(0);
+  if (writers < 1 || !llvm::isPowerOf2_64(writers) || first < 0)
+    return emitOpError() << "C2: expected writers to be a power of two from one that is not "
+                            "negative, got "
+                         << writers << " from " << first;
+  return success();
 }
 
 LogicalResult CopyTileOp::verify() {
@@ -88,6 +97,33 @@ LogicalResult LocalStoreOp::verify() {
 // Roles
 //===----------------------------------------------------------------------===//
 
+/// The pipes that a producer fills name it rightly: one warp copies by tensor map, the threads of
+/// several copy where the pipe says which.
+static LogicalResult verifyWriters(RolesOp roles) {
+  int64_t warps = roles.getProducerWarps();
+  if (warps != 1 && warps != kWarpgroupWarps)
+    return roles.emitOpError() << "C5: expected 1 or " << kWarpgroupWarps << " producer warps, got "
+                               << warps;
+  auto result = roles.getProducer().walk([&](CopyTileOp copy) -> WalkResult {
+    auto create = copy.getPipe().getDefiningOp<PipeCreateOp>();
+    if (!create)
+      return WalkResult::advance();
+    std::optional<uint64_t> writers = create.getWriters(), first = create.getFirstWriter();
+    if (warps == 1
+            ? !writers
+            : writers && int64_t(*writers) <= warps && int64_t(*first) <= warps - int64_t(*writers))
+      return WalkResult::advance();
+    InFlightDiagnostic diag = copy.emitOpError() << "C5: expected a pipe with ";
+    if (warps == 1)
+      diag << "no writers, which one producer warp fills";
+    else
+      diag << "writers among the " << warps << " producer warps";
+    diag.attachNote(create.getLoc()) << "the pipe is created here";
+    return diag;
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult RolesOp::verify() {
   if (!isa<scf::ForallOp>((*this)->getParentOp()))
     return emitOpError() << "C4: expected to stand directly in the loop over CTAs (scf.forall)";
@@ -109,7 +145,9 @@ LogicalResult RolesOp::verify() {
     return op->emitOpError() << "C3: starts a copy into a pipe among the consumers, expected it "
                                 "in the producer";
   });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted())
+    return failure();
+  return verifyWriters(*this);
 }
 
 //===----------------------------------------------------------------------===//

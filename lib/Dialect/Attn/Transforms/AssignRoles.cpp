@@ -129,7 +129,8 @@ static void assignRoles(scf::ForallOp forall, ScheduleAttr schedule) {
       divided.push_back(&op);
   OpBuilder b(forall.getTerminator());
   auto roles = RolesOp::create(b, forall.getLoc(), schedule.getWarps(),
-                               schedule.getProducerRegisters(), schedule.getConsumerRegisters());
+                               schedule.getProducerRegisters(), schedule.getConsumerRegisters(),
+                               schedule.copiesWithThreads() ? kWarpgroupWarps : 1);
   for (Role role : {Role::Producer, Role::Consumer}) {
     Region &region = role == Role::Producer ? roles.getProducer() : roles.getConsumer();
     b.createBlock(&region);

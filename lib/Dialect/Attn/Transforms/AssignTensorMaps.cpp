@@ -24,6 +24,9 @@ struct AssignTensorMaps : attn::impl::AttnAssignTensorMapsBase<AssignTensorMaps>
     auto result = getOperation().walk([&](Operation *op) -> WalkResult {
       if (auto copy = dyn_cast<CopyTileOp>(op)) {
         TileType tile = copy.getPipe().getType().getTile();
+        auto create = copy.getPipe().getDefiningOp<PipeCreateOp>();
+        if (create && create.getWriters())
+          return WalkResult::advance();
         if (!copy.getMap() && isa_and_nonnull<BoxedLayoutAttr>(tile.getLayout()))
           return assign(op, copy.getMapMutable(), copy.getSource(), tile.getRows(),
                         tile.getElementType());

@@ -105,8 +105,8 @@ LogicalResult PipeInserter::collectPasses(SmallVector<KVPass> &passes) {
 
 TilePipe PipeInserter::makePipe(LoadTileOp load, int64_t stages) {
   PipeType type = PipeType::get(b.getContext(), load.getResult().getType(), stages);
-  Value pipe =
-      PipeCreateOp::create(b, load.getLoc(), type, IntegerAttr(), IntegerAttr(), IntegerAttr());
+  Value pipe = PipeCreateOp::create(b, load.getLoc(), type, IntegerAttr(), IntegerAttr(),
+                                    IntegerAttr(), IntegerAttr(), IntegerAttr());
   Value limit = load.getLimit();
   if (!limit)
     limit = memref::DimOp::create(b, load.getLoc(), load.getSource(), 1);

@@ -16,9 +16,14 @@
 
 #include "KeyLoops.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
+#include "attn/Dialect/Attn/IR/Warps.h"
 
 using namespace mlir;
 using namespace attn;
+
+/// Warps that fill a pipe with `producer = cp_async`: half of the producer, because a warp waits
+/// for its copies. So a tile of K is on its way beside one of Q or V.
+static constexpr int64_t kWritersOfPipe = kWarpgroupWarps / 2;
 
 namespace {
 
@@ -27,6 +32,7 @@ struct RolePipe {
   Value source;
   TileType tile;
   PipeCreateOp create;
+  bool isQ;
 };
 
 class RolePipeInserter {
@@ -121,10 +127,16 @@ LogicalResult RolePipeInserter::createPipes() {
       b.setInsertionPointAfter(pipes.back().create);
     auto type =
         PipeType::get(b.getContext(), tile, isQ ? schedule.getQStages() : schedule.getStages());
+    IntegerAttr writers, firstWriter;
+    if (schedule.copiesWithThreads()) {
+      bool isK = !isQ && llvm::none_of(pipes, [](const RolePipe &pipe) { return !pipe.isQ; });
+      writers = b.getI64IntegerAttr(kWritersOfPipe);
+      firstWriter = b.getI64IntegerAttr(isK ? 0 : kWritersOfPipe);
+    }
     auto create =
         PipeCreateOp::create(b, load.getLoc(), type, b.getI64IntegerAttr(schedule.getWarps()),
-                             IntegerAttr(), IntegerAttr());
-    pipes.push_back({load.getSource(), tile, create});
+                             writers, firstWriter, IntegerAttr(), IntegerAttr());
+    pipes.push_back({load.getSource(), tile, create, isQ});
   }
   return success();
 }
@@ -253,7 +265,9 @@ void RolePipeInserter::insertInto(Block &block, SmallVector<Value> &counters) {
 }
 
 LogicalResult RolePipeInserter::run() {
-  storeThroughQ();
+  // Where tensor maps do not take Q, they do not take O.
+  if (!schedule.copiesWithThreads())
+    storeThroughQ();
   if (failed(createPipes()))
     return failure();
   if (pipes.empty())

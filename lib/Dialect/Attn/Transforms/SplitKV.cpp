@@ -21,8 +21,8 @@ static ScheduleAttr withoutSplit(ScheduleAttr s) {
                            s.getStages(), s.getWarps(), s.getWarpSplit(), /*split_kv=*/1,
                            s.getInstruction(), s.getQInRegisters(), s.getOrder(), s.getKvOrder(),
                            s.getOverlap(), s.getPingpong(), s.getPersistent(), s.getQStages(),
-                           s.getProducerRegisters(), s.getConsumerRegisters(), s.getIntegerMax(),
-                           s.getLazyRescale(), s.getPackGqa());
+                           s.getProducer(), s.getProducerRegisters(), s.getConsumerRegisters(),
+                           s.getIntegerMax(), s.getLazyRescale(), s.getPackGqa());
 }
 
 /// Appends a workspace argument. `shape` is its attribute: constants and [argument, dim].

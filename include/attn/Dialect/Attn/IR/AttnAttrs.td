@@ -140,6 +140,9 @@ def Attn_KVOrder : Attn_Enum<"KVOrder", "the order in which a Q tile visits the 
 def Attn_Persistence : Attn_Enum<"Persistence", "how CTAs come by their Q tiles", [
   I32EnumCase<"None", 0, "none">, I32EnumCase<"Static", 1, "static">]>;
 
+def Attn_Producer : Attn_Enum<"Producer", "how a producer copies tiles", [
+  I32EnumCase<"Tma", 0, "tma">, I32EnumCase<"CpAsync", 1, "cp_async">]>;
+
 def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
   let summary = "every decision of how a problem is computed";
   let description = [{
@@ -175,6 +178,9 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     - `persistent`: `none` (a CTA for each Q tile) or `static` (as many CTAs as run at once,
       each takes every n-th tile).
     - `q_stages`: Q tiles in flight or in use.
+    - `producer`: `tma` (one warp copies boxes of tensor maps, which want 16-byte alignment) or
+      `cp_async` (the threads of a warpgroup copy 16, 8 or 4 bytes at once as alignment allows, or
+      2 one by one, and O is stored from registers).
     - `producer_registers`, `consumer_registers`: registers of a thread of either kind; 0
       leaves both with an equal share.
     - `integer_max`: compare scores with their row's reference as integers.
@@ -197,6 +203,7 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     DefaultValuedParameter<"bool", "false">:$pingpong,
     DefaultValuedParameter<"::attn::Persistence", "::attn::Persistence::None">:$persistent,
     DefaultValuedParameter<"int64_t", "1">:$q_stages,
+    DefaultValuedParameter<"::attn::Producer", "::attn::Producer::Tma">:$producer,
     DefaultValuedParameter<"int64_t", "0">:$producer_registers,
     DefaultValuedParameter<"int64_t", "0">:$consumer_registers,
     DefaultValuedParameter<"bool", "false">:$integer_max,
@@ -206,6 +213,7 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool usesWgmma() const { return getInstruction() == Instruction::Wgmma; }
+    bool copiesWithThreads() const { return usesWgmma() && getProducer() == Producer::CpAsync; }
     /// Warps of a CTA: those that compute and those that only copy.
     int64_t getCtaWarps() const { return getWarps() + (usesWgmma() ? kWarpgroupWarps : 0); }
   }];

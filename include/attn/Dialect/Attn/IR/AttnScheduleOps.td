@@ -15,17 +15,27 @@ def Attn_PipeCreateOp : Attn_Op<"pipe_create", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     `offset` (bytes from the start of the CTA's shared memory) is set by
     `attn-allocate-smem`. A pipe between roles has two mbarriers a stage, "full" and "empty",
-    at `barriers`; `readers` is the number of warps that release a stage.
+    at `barriers`; `readers` is the number of warps that release a stage. Stages are filled by
+    tensor map, or by the threads of `writers` warps of the producer, of which `first_writer`
+    is the first.
 
     - C1: offset and barriers are multiples of 16 and not negative.
+    - C2: writers and first_writer come together, and with readers; writers is a power
+      of two, first_writer not negative.
 
-    Example: `%p = attn.pipe_create : !attn.pipe<!attn.tile<64x128xbf16>, stages = 2>`
+    Examples:
+    ```mlir
+    %p = attn.pipe_create : !attn.pipe<!attn.tile<64x128xbf16>, stages = 2>
+    %k = attn.pipe_create readers(8) writers(2 from 0) : !attn.pipe<!attn.tile<64x128xbf16>, stages = 2>
+    ```
   }];
-  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$readers, OptionalAttr<I64Attr>:$offset,
-                       OptionalAttr<I64Attr>:$barriers);
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$readers,
+                       OptionalAttr<I64Attr>:$writers, OptionalAttr<I64Attr>:$first_writer,
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers);
   let results = (outs Attn_PipeType:$pipe);
   let assemblyFormat = [{
-    (`readers` `(` $readers^ `)`)? (`offset` `=` $offset^)? (`barriers` `=` $barriers^)? attr-dict
+    (`readers` `(` $readers^ `)`)? (`writers` `(` $writers^ `from` $first_writer `)`)?
+    (`offset` `=` $offset^)? (`barriers` `=` $barriers^)? attr-dict
     `:` type($pipe)
   }];
   let hasVerifier = 1;
@@ -49,7 +59,8 @@ def Attn_CopyTileOp : Attn_Op<"copy_tile", [MemoryEffects<[MemRead, MemWrite]>]>
   let description = [{
     The addressing and padding of `attn.load_tile`, asynchronous. `alignment`: base
     pointer and row strides are multiples of that many bytes; below 4 the copy is
-    synchronous.
+    synchronous. Into a pipe with `writers` their threads copy, else a tensor map does where
+    tiles lie in boxes.
 
     - C1: the source has rank 4.
     - C2: source and pipe have the same element type.
@@ -166,8 +177,9 @@ def Attn_NumCtasOp : Attn_Op<"num_ctas", [Pure]> {
 def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
   let summary = "warps of a CTA that copy, and warps that compute";
   let description = [{
-    `producer` is run by one warp, which starts copies into pipes; `consumer` by `warps`
-    warps together. Both run at the same time and meet only in pipes. Pipes are created above.
+    `producer` is run by one warp, which starts copies into pipes by tensor map, or by
+    `producer_warps` warps, of which each fills the pipes that name it among their writers;
+    `consumer` by `warps` warps together. Both run at the same time and meet only in pipes. Pipes are created above.
     `registers` are those of a thread of that role; 0 leaves the share that it was launched
     with.
 
@@ -175,6 +187,8 @@ def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryE
     - C2: warps is a multiple of 4 in [4, 28].
     - C3: the producer has no tiles; the consumer starts no copies into pipes.
     - C4: it stands directly in the loop over CTAs.
+    - C5: producer_warps is 1 or 4. The writers of pipes that the producer fills are among its
+      warps where it has 4; where it has 1, pipes have no writers.
 
     Example:
     ```mlir
@@ -185,10 +199,11 @@ def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryE
     }
     ```
   }];
-  let arguments = (ins I64Attr:$warps, I64Attr:$producer_registers, I64Attr:$consumer_registers);
+  let arguments = (ins I64Attr:$warps, I64Attr:$producer_registers, I64Attr:$consumer_registers,
+                       DefaultValuedAttr<I64Attr, "1">:$producer_warps);
   let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
   let assemblyFormat = [{
-    `producer` `registers` `(` $producer_registers `)` $producer
+    `producer` (`warps` `(` $producer_warps^ `)`)? `registers` `(` $producer_registers `)` $producer
     `consumer` `warps` `(` $warps `)` `registers` `(` $consumer_registers `)` $consumer attr-dict
   }];
   let hasVerifier = 1;

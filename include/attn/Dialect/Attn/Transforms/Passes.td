@@ -49,6 +49,10 @@ def AttnInsertPipes : Pass<"attn-insert-pipes", "::mlir::func::FuncOp"> {
     is started there (`synced`). Groups are committed in a fixed order, one for each
     tile, so that each wait knows how many younger groups may still be in flight.
 
+    Programs whose copies are made by warps of their own get the fill of a stage and the wait
+    for it at the place of each load. For `producer = cp_async` K has two warps of the producer as
+    writers, Q and V the other two.
+
     ```mlir
     %k = attn.load_tile %K[%b, %j, %h] limit(%n) ...
     // becomes, in the loop
@@ -170,7 +174,8 @@ def AttnAssignRoles : Pass<"attn-assign-roles", "::mlir::func::FuncOp"> {
   let summary = "divide a program among warps that copy and warps that compute";
   let description = [{
     The body of a loop over CTAs whose products are wgmma becomes an `attn.roles`: the producer
-    keeps the loops and the copies, the consumer everything else. Scalar code is in both.
+    keeps the loops and the copies, the consumer everything else. Scalar code is in both. The
+    producer is one warp, or a warpgroup for `producer = cp_async`.
 
     ```mlir
     scf.for %j ... {
@@ -232,8 +237,8 @@ def AttnTrimPipes : Pass<"attn-trim-pipes", "::mlir::func::FuncOp"> {
 def AttnAssignTensorMaps : Pass<"attn-assign-tensor-maps", "::mlir::func::FuncOp"> {
   let summary = "add the tensor maps of a kernel's copies to its arguments";
   let description = [{
-    Every copy into a pipe of `#attn.boxed` tiles, and every `attn.bulk_store`, gets a
-    tensor map: an argument that `attn.tensor_map_of` ties to the tensor it describes and that
+    Every copy into a pipe of `#attn.boxed` tiles without writers, and every `attn.bulk_store`,
+    gets a tensor map: an argument that `attn.tensor_map_of` ties to the tensor it describes and that
     the runtime encodes.
 
     ```mlir
