@@ -132,6 +132,10 @@ static std::vector<Feature> features() {
                    for (const Feature &feature : each)
                      feature.apply(spec);
                  }});
+  // Rows for short sequences have these bounds.
+  for (int64_t bound : {512, 1024, 2048, 4096})
+    all.push_back({"max_seq_len=" + std::to_string(bound),
+                   [bound](KernelSpec &spec) { spec.maxSeqLen = bound; }});
   return all;
 }
 

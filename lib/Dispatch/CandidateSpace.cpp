@@ -64,6 +64,7 @@ static ScheduleValues scheduleWith(Instruction instruction, const TargetInfo &ta
   schedule.algorithm = base.algorithm;
   schedule.splitKV = base.splitKV;
   schedule.order = base.order;
+  schedule.packGqa = base.packGqa;
   return schedule;
 }
 
@@ -140,7 +141,9 @@ attn::switchSpaces(const TargetInfo &target, const ScheduleValues &schedule,
   add("order", &CandidateSpace::order,
       SmallVector<TileOrder>{TileOrder::Linear, TileOrder::LongestFirst});
   SmallVector<bool> either{false, true};
-  add("pack_gqa", &CandidateSpace::packGqa, either);
+  // A row asks for it only where it applies.
+  if (schedule.packGqa || !given.packGqa.empty())
+    add("pack_gqa", &CandidateSpace::packGqa, either);
   if (!target.isGpu || schedule.instruction != Instruction::Wgmma)
     return spaces;
   add("persistent", &CandidateSpace::persistent,

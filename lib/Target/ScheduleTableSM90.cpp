@@ -53,16 +53,22 @@ constexpr ScheduleValues inTurns(ScheduleValues values) {
 
 /// A row of 16-bit types through wgmma, up to head dims.
 constexpr ScheduleRow wgmmaRow(llvm::StringLiteral name, int64_t maxHeadDimQK, int64_t maxHeadDimV,
-                               unsigned masks, ScheduleValues schedule, int64_t maxSeqLen = 0) {
+                               unsigned masks, ScheduleValues schedule) {
   return {.name = name,
           .takes = {.elements = elements::SixteenBit,
                     .headDimQK = {8, maxHeadDimQK},
                     .headDimV = {8, maxHeadDimV},
                     .masks = masks,
                     .phases = phases::Prefill,
-                    .minAlignment = 16,
-                    .maxSeqLen = maxSeqLen},
+                    .minAlignment = 16},
           .schedule = schedule};
+}
+
+/// A row for head dims of Q and K from a minimum on, where sequences are promised to be short.
+constexpr ScheduleRow shortRow(int64_t maxSeqLen, int64_t minHeadDimQK, ScheduleRow row) {
+  row.takes.maxSeqLen = maxSeqLen;
+  row.takes.headDimQK.min = minHeadDimQK;
+  return row;
 }
 
 // Measured on an H200 (docs/performance.md). Persistent CTAs pay where Q has two buffers, so that
@@ -72,17 +78,20 @@ constexpr ScheduleRow wgmmaRow(llvm::StringLiteral name, int64_t maxHeadDimQK, i
 // one. Short sequences are few tiles: smaller ones waste less at their ends, and two Q buffers
 // hide the change from tile to tile, which long sequences make rarely.
 constexpr ScheduleRow kWgmma[] = {
-    wgmmaRow("wgmma_d64_short", 64, 64, masks::Causal | masks::Window,
-             wgmmaPair(128, 2, Persistence::Static), /*maxSeqLen=*/1024),
+    shortRow(1024, 8,
+             wgmmaRow("wgmma_d64_short", 64, 64, masks::Causal | masks::Window,
+                      wgmmaPair(128, 2, Persistence::Static))),
     wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 32, 160, Persistence::Static)),
     wgmmaRow("wgmma_d96", 96, 96, masks::Any,
              withQInRegisters(wgmmaPair(128, 2, Persistence::Static))),
     wgmmaRow("wgmma_d128", 128, 128, masks::Any,
              withQInRegisters(wgmmaPair(128, 2, Persistence::Static))),
-    wgmmaRow("wgmma_d192_short_full", 192, 192, masks::Full,
-             withQInRegisters(wgmmaPair(80, 2, Persistence::Static)), /*maxSeqLen=*/2048),
-    wgmmaRow("wgmma_d192_short", 192, 192, masks::Any,
-             withQInRegisters(wgmmaPair(64, 2, Persistence::Static)), /*maxSeqLen=*/2048),
+    shortRow(2048, 136,
+             wgmmaRow("wgmma_d192_short_full", 192, 192, masks::Full,
+                      withQInRegisters(wgmmaPair(80, 2, Persistence::Static)))),
+    shortRow(2048, 136,
+             wgmmaRow("wgmma_d192_short", 192, 192, masks::Any,
+                      withQInRegisters(wgmmaPair(64, 2, Persistence::Static)))),
     wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any, wgmmaPair(112, 1, Persistence::None)),
     wgmmaRow("wgmma_d192", 192, 192, masks::Any, inTurns(wgmmaPair(96, 1, Persistence::None))),
     wgmmaRow("wgmma_d256_full", 256, 256, masks::Full, wgmmaPair(80, 1, Persistence::Static)),

@@ -63,7 +63,7 @@ def test_a_dry_run_needs_no_gpu_and_asks_the_budgets(tmp_path):
     plan = json.loads(done.stdout)
     assert plan["default"]["row"] == "wgmma_d128"
     kinds = {entry["reason"].split(":")[0] for entry in plan["rejected"]}
-    assert {"q_tile", "warps", "registers", "shared memory", "persistent"} <= kinds
+    assert {"q_tile", "warps", "registers", "shared memory"} <= kinds
     fields = {entry["field"] for entry in plan["then"]}
     assert fields >= {"split_kv", "order", "overlap", "pingpong", "persistent", "registers"}
     schedules = [entry["schedule"] for entry in plan["candidates"]]
@@ -244,7 +244,7 @@ def test_the_budget_ends_a_search():
 
 
 def test_a_budget_for_the_default_alone_says_so():
-    done = tune("kv_tile=16,32,64", "--repeat", "5000", "--budget", "1")
+    done = tune("kv_tile=16,32,64", "--repeat", "100000", "--budget", "1")
     assert done.returncode == 0, done.stderr
     assert "tried      0; the budget ran out before the rest" in done.stdout
     assert "measuring it took the budget, so nothing else was tried; raise --budget" in done.stdout
