@@ -12,6 +12,7 @@
 #include "attn/Dispatch/ScheduleSelection.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace attn;
@@ -75,7 +76,27 @@ static GridAxis dimAxis(StringRef name, int64_t max,
   return result;
 }
 
-static std::vector<GridAxis> sharedAxes() {
+/// The lengths that rows of the target's table ask for, and more; nothing where none asks.
+static std::optional<GridAxis> lengthAxis(const TargetInfo &target) {
+  std::set<int64_t> lengths;
+  for (const ScheduleRow &row : scheduleTable(target).forward)
+    if (row.takes.maxSeqLen != 0)
+      lengths.insert(row.takes.maxSeqLen);
+  if (lengths.empty())
+    return std::nullopt;
+  std::vector<int64_t> bounds(lengths.begin(), lengths.end());
+  GridAxis result{{"max_seq_len", {}}, {}};
+  for (int64_t bound : bounds)
+    result.axis.values.push_back(std::to_string(bound));
+  result.axis.values.push_back("longer");
+  result.apply = [bounds](KernelSpec &spec, size_t i) {
+    if (i < bounds.size())
+      spec.maxSeqLen = bounds[i];
+  };
+  return result;
+}
+
+static std::vector<GridAxis> sharedAxes(const TargetInfo &target) {
   using rt::ElementType;
   std::vector<GridAxis> axes;
   axes.push_back(enumAxis("phase", std::vector{Phase::Prefill, Phase::Decode}, &KernelSpec::phase));
@@ -88,11 +109,13 @@ static std::vector<GridAxis> sharedAxes() {
                     if (spec.mask == MaskKind::Window)
                       spec.windowLeft = spec.windowRight = 128;
                   }});
+  if (std::optional<GridAxis> lengths = lengthAxis(target))
+    axes.push_back(std::move(*lengths));
   return axes;
 }
 
-static std::vector<GridAxis> equalDimsAxes() {
-  std::vector<GridAxis> axes = sharedAxes();
+static std::vector<GridAxis> equalDimsAxes(const TargetInfo &target) {
+  std::vector<GridAxis> axes = sharedAxes(target);
   axes.push_back({{"alignment", {"16", "8", "4", "2"}}, [](KernelSpec &spec, size_t i) {
                     // Tensors of f32 promise the 4 bytes of an element.
                     spec.alignment = std::max<int64_t>(16 >> i, rt::byteSize(spec.dtype));
@@ -102,8 +125,8 @@ static std::vector<GridAxis> equalDimsAxes() {
   return axes;
 }
 
-static std::vector<GridAxis> unequalDimsAxes() {
-  std::vector<GridAxis> axes = sharedAxes();
+static std::vector<GridAxis> unequalDimsAxes(const TargetInfo &target) {
+  std::vector<GridAxis> axes = sharedAxes(target);
   axes.push_back(
       dimAxis("head_dim", 256, [](KernelSpec &spec, int64_t dim) { spec.headDim = dim; }));
   axes.push_back(
@@ -132,10 +155,6 @@ static std::vector<Feature> features() {
                    for (const Feature &feature : each)
                      feature.apply(spec);
                  }});
-  // Rows for short sequences have these bounds.
-  for (int64_t bound : {512, 1024, 2048, 4096})
-    all.push_back({"max_seq_len=" + std::to_string(bound),
-                   [bound](KernelSpec &spec) { spec.maxSeqLen = bound; }});
   return all;
 }
 
@@ -227,9 +246,9 @@ DispatchMatrix attn::makeDispatchMatrix(const TargetInfo &target) {
   GridReader reader(target);
   auto all = [](size_t) { return true; };
   DispatchMatrix matrix;
-  std::vector<GridAxis> grid = unequalDimsAxes();
+  std::vector<GridAxis> grid = unequalDimsAxes(target);
   matrix.unequalDims = collapse(grid, reader.read(grid, nullptr), all);
-  grid = equalDimsAxes();
+  grid = equalDimsAxes(target);
   std::vector<MatrixKernel> plain = reader.read(grid, nullptr);
   matrix.equalDims = collapse(grid, plain, all);
   for (const Feature &feature : features()) {

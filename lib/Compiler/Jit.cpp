@@ -47,7 +47,7 @@ private:
   /// Makes the kernel, or waits for the thread that does.
   rt::Expected<JitKernelPtr> make(const KernelKey &key);
   rt::Expected<JitKernelPtr> build(const KernelKey &key);
-  /// Starts the compile on another thread; null when there is nothing to answer standIns.
+  /// Starts the compile on another thread; null when nothing stands in for it.
   rt::Expected<JitKernelPtr> makeInBackground(const KernelKey &key);
   JitKernelPtr findSlower(const KernelKey &key);
 

@@ -113,7 +113,7 @@ constexpr ScheduleRow cpAsyncRow(llvm::StringLiteral name, int64_t maxHeadDimQK,
 // O, which leaves from registers, take some; so do the counters of persistent CTAs.
 constexpr ScheduleRow kCpAsync[] = {
     cpAsyncRow("wgmma_d64_cp_async", 64, 64, wgmma(3, 112, 2, 32, 160, Persistence::Static)),
-    cpAsyncRow("wgmma_d128_cp_async", 128, 128, wgmma(2, 128, 2, 40, 232, Persistence::Static)),
+    cpAsyncRow("wgmma_d128_cp_async", 128, 128, wgmma(2, 128, 2, 56, 224, Persistence::Static)),
     cpAsyncRow("wgmma_d192_v128_cp_async", 192, 128,
                inTurns(wgmma(2, 112, 1, 40, 232, Persistence::None))),
     cpAsyncRow("wgmma_d192_cp_async", 192, 192,

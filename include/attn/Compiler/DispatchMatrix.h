@@ -21,6 +21,7 @@ struct MatrixAxis {
   std::vector<std::string> values; ///< At most 64.
   /// The values are numbers in order, which are written as ranges.
   bool isRange = false;
+  bool operator==(const MatrixAxis &) const = default;
 };
 
 /// The kernel of a problem. No row: dispatch refuses the problem.
@@ -40,7 +41,7 @@ struct MatrixCell {
 struct MatrixTable {
   std::vector<MatrixAxis> axes;
   std::vector<MatrixCell> cells; ///< No problem is in two.
-  bool operator==(const MatrixTable &other) const { return cells == other.cells; }
+  bool operator==(const MatrixTable &other) const = default;
 };
 
 /// The problems for which a feature, alone, leads to another kernel, with that kernel.
