@@ -170,8 +170,8 @@ def rows_of_gpu(args):
     return rows
 
 
-def measure(rows):
-    """Each row's summary, or why it has none, printed as they come."""
+def measure(rows, keep):
+    """Each row's summary, or why it has none, printed and kept as they come."""
     results = {}
     print(f"{'median (p95), ms':<22}" + "".join(f"{name[:-3]:>22}" for name in TIMES), flush=True)
     for name, times in rows.items():
@@ -180,9 +180,11 @@ def measure(rows):
         except Failed as failure:
             results[name] = {"missing": str(failure)}
             print(f"{name:<22}  {failure}", flush=True)
+            keep(results)
             continue
         cells = (f"{row[key]['median']:.1f} ({row[key]['p95']:.1f})" for key in TIMES)
         print(f"{name:<22}" + "".join(f"{cell:>22}" for cell in cells), flush=True)
+        keep(results)
     return results
 
 
@@ -238,7 +240,6 @@ def main():
         if not torch.cuda.is_available():
             sys.exit("bench_first_kernel.py: PyTorch finds no CUDA device; --device cpu needs none")
     manifest = environment.manifest(0, args.attnc) if is_gpu else environment.host_manifest(args.attnc)
-    results = measure((rows_of_gpu if is_gpu else rows_of_cpu)(args))
     report = {
         "what": "milliseconds until the first attention of a process is there",
         "manifest": manifest | {"attn": attn.build_id},
@@ -249,16 +250,22 @@ def main():
                     "dtype": "bf16" if is_gpu else "f32"},
         "rounds": args.rounds,
         "peer_rounds": args.peer_rounds,
-        "results": results,
     }
+
+    def keep(results):
+        report["results"] = results
+        if args.out:
+            args.out.parent.mkdir(parents=True, exist_ok=True)
+            args.out.write_text(json.dumps(report, indent=1) + "\n")
+
+    results = measure((rows_of_gpu if is_gpu else rows_of_cpu)(args), keep)
     good = all("missing" not in results[name] for name in ("attn, cold", "attn, warm"))
     if is_gpu:
         report["calls"] = measure_overhead()
         report["limits"] = LIMITS
         good &= is_within(results, LIMITS)
+    keep(results)
     if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps(report, indent=1) + "\n")
         print(f"written: {args.out}")
     return 0 if good else 1
 

@@ -68,7 +68,8 @@ again:
 """
 
 # The clock at the start of a CTA, which its first thread keeps, and the last one that any thread
-# sees: two numbers for each CTA.
+# sees: two numbers for each CTA. The second begins at 0, since SMs count for themselves and a CTA of
+# the call before may have run on another.
 CLOCK_PLACE = """
   .reg .b64 %clock_at, %clock_now;
   .reg .b32 %clock_cta;
@@ -81,7 +82,7 @@ CLOCK_START = f"""{{{CLOCK_PLACE}
   .reg .pred %clock_first;
   mov.u32 %clock_cta, %tid.x;
   setp.eq.u32 %clock_first, %clock_cta, 0;
-  @%clock_first st.global.u64 [%clock_at], %clock_now;
+  @%clock_first st.global.v2.u64 [%clock_at], {{%clock_now, 0}};
 }}
 """
 CLOCK_END = f"""{{{CLOCK_PLACE}
