@@ -11,7 +11,7 @@
 
 using namespace attn;
 
-/// Rows of schedule tables ask for lengths between these.
+/// Bounds of rows of schedule tables are powers of two between these, which a test holds them to.
 constexpr int64_t kShortestBound = 128, kLongestBound = 4096;
 
 std::optional<int64_t> attn::lengthBound(int64_t seqLen) {

@@ -82,3 +82,21 @@ func.func @longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
               order = longest_first>)
   return
 }
+
+// Parts of the keys of one query: parts, batches and heads are three dims too, in plain order.
+!one = memref<?x1x8x64xf16, strided<[?, ?, ?, 1]>>
+!kv = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @parts
+// CHECK: attn.num_ctas
+// CHECK: scf.forall (%[[CTA:.*]]) in
+// CHECK: scf.for %[[TILE:.*]] = %[[CTA]] to
+// CHECK-NOT: arith.select
+// CHECK: attn.load_tile %{{.*}}
+func.func @parts(%q: !one, %k: !kv, %o: memref<3x?x1x8x64xf32>, %lse: memref<3x?x8x1xf32>, %s: f32) {
+  attn.forward ins(%q, %k, %k : !one, !kv, !kv)
+    outs(%o, %lse : memref<3x?x1x8x64xf32>, memref<3x?x8x1xf32>) scale(%s)
+    mask(#attn.causal<bottom_right>) alignment(8)
+    schedule(<q_tile = 128, warps = 8, split_kv = 3, instruction = wgmma, persistent = static,
+              order = longest_first, producer = cp_async>)
+  return
+}

@@ -14,7 +14,7 @@
 // CHECK:         attn.merge_states ins(%[[PO]], %[[PL]]
 // CHECK-SAME:      partial_tail(%[[PT]]
 // CHECK-SAME:      outs(%[[O]], %[[LSE]]
-// CHECK-SAME:      schedule(<>)
+// CHECK-SAME:      schedule(<>) {attn.alignment = 2 : i64}
 func.func @split(%q: memref<?x?x8x64xf16>, %k: memref<?x?x2x64xf16>, %v: memref<?x?x2x32xf16>,
                  %o: memref<?x?x8x32xf16>, %lse: memref<?x8x?xf32>, %scale: f32) {
   attn.forward ins(%q, %k, %v : memref<?x?x8x64xf16>, memref<?x?x2x64xf16>, memref<?x?x2x32xf16>)

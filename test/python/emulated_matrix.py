@@ -99,6 +99,10 @@ class SM80:
             for keys in ({}, {"alibi": True}, {"split_kv": 3}, {"layout": "head_major"}):
                 yield small(head_dim=64, phase="decode", mask="causal", seq_q=None, seq_kv=200,
                             heads_q=heads_q, heads_kv=heads_kv, **keys)
+        # Results of parts are merged as the tensors are aligned.
+        for seq_q in (1, 3):
+            yield small(head_dim=64, alignment=2, layout="unaligned", split_kv=2, seq_q=seq_q,
+                        seq_kv=200)
 
     def far(self):
         yield from far(
@@ -235,6 +239,12 @@ class SM90A:
         for alignment in (8, 2):
             yield small(alignment=alignment, layout="unaligned", head_dim=128, phase="decode",
                         seq_q=None, seq_kv=300, heads_q=4)
+        # Parts of the keys: without tiles of Q the grid has as many dims as one with them.
+        for alignment, heads_q, heads_kv, batch in [(8, 2, 1, 1), (8, 6, 2, 2), (2, 4, 4, 1)]:
+            yield small(alignment=alignment, layout="unaligned", head_dim=64, phase="decode",
+                        seq_q=None, seq_kv=300, split_kv=3, mask="causal", batch=batch,
+                        heads_q=heads_q, heads_kv=heads_kv)
+        yield small(alignment=2, layout="unaligned", head_dim=64, split_kv=2, seq_q=3, seq_kv=200)
         yield small(alignment=4, layout="unaligned", head_dim=64, heads_q=7, seq_q=200, seq_kv=300)
         yield small(alignment=8, layout="unaligned", head_dim=128, batch=2, heads_q=6, heads_kv=2,
                     mask="causal", seq_q=33, seq_kv=140)

@@ -807,7 +807,7 @@ func.func @c12_size(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %l: memr
 // -----
 
 func.func @c13_no_length(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %scale: f32) {
-  // expected-error@+1 {{C13: expected max_seq_len to be at least 1, got 0}}
+  // expected-error@+1 {{C13: expected max_seq_len in [1, 2147483647], got 0}}
   attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
                outs(%o : memref<?x?x8x64xf16>) scale(%scale) max_seq_len(0)
   return

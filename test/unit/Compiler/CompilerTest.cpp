@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompilerTestUtils.h"
+#include "attn/Compiler/LengthClass.h"
+#include "attn/Target/ScheduleTable.h"
 
 #include <gmock/gmock.h>
 #include <llvm/Support/FileSystem.h>
@@ -233,6 +235,15 @@ TEST(Compiler, EveryFieldOfASpecChangesTheAlias) {
   harder.softcap = 30.5;
   EXPECT_NE(compiler.alias(softer).text, compiler.alias(harder).text);
   EXPECT_TRUE(seen.insert(compilerFor("sm_86").alias(plain()).text).second);
+}
+
+TEST(Compiler, BoundsOfLengthsAreWhatCallsAskWith) {
+  for (const TargetInfo &target : allTargets())
+    for (const ScheduleRow &row : scheduleTable(target).forward)
+      if (int64_t bound = row.takes.maxSeqLen) {
+        EXPECT_EQ(lengthBound(bound), bound) << row.name.str();
+        EXPECT_EQ(lengthBound(bound / 2 + 1), bound) << row.name.str();
+      }
 }
 
 TEST(Compiler, LengthsTellKernelsApartWhereScheduleTablesDo) {

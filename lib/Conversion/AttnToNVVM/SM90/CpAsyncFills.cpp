@@ -165,16 +165,9 @@ private:
   }
 };
 
-/// A copy ends with the arrivals of its writers.
-struct LowerPipeCommit : EffectPattern<PipeCommitOp> {
-  using EffectPattern::EffectPattern;
-  void emit(PipeCommitOp, Adaptor, ThreadBuilder &) const override {}
-};
-
 } // namespace
 
 void attn::populateSM90CpAsyncFills(TypeConverter &converter, RewritePatternSet &patterns,
                                     int64_t consumers) {
   patterns.add<LowerPipeAcquire, LowerCopyTile>(converter, patterns.getContext(), consumers);
-  patterns.add<LowerPipeCommit>(converter, patterns.getContext());
 }

@@ -46,6 +46,12 @@ struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
   }
 };
 
+/// Copies of either kind arrive at the full barrier by themselves.
+struct LowerPipeCommit : EffectPattern<PipeCommitOp> {
+  using EffectPattern::EffectPattern;
+  void emit(PipeCommitOp, Adaptor, ThreadBuilder &) const override {}
+};
+
 struct LowerPipeWait : TileOpPattern<PipeWaitOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(PipeWaitOp op, Adaptor adaptor, ThreadBuilder &t,
@@ -86,6 +92,6 @@ struct LowerPipeRelease : EffectPattern<PipeReleaseOp> {
 } // namespace
 
 void attn::populateSM90PipePatterns(TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerPipeCreate, LowerPipeWait, LowerPipeReady, LowerPipeTile, LowerPipeRelease>(
-      converter, patterns.getContext());
+  patterns.add<LowerPipeCreate, LowerPipeCommit, LowerPipeWait, LowerPipeReady, LowerPipeTile,
+               LowerPipeRelease>(converter, patterns.getContext());
 }

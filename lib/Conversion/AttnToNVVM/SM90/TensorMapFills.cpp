@@ -53,14 +53,8 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
   }
 };
 
-/// The copies count themselves.
-struct LowerPipeCommit : EffectPattern<PipeCommitOp> {
-  using EffectPattern::EffectPattern;
-  void emit(PipeCommitOp, Adaptor, ThreadBuilder &) const override {}
-};
-
 } // namespace
 
 void attn::populateSM90TensorMapFills(TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerPipeAcquire, LowerCopyTile, LowerPipeCommit>(converter, patterns.getContext());
+  patterns.add<LowerPipeAcquire, LowerCopyTile>(converter, patterns.getContext());
 }

@@ -195,8 +195,10 @@ LogicalResult ForwardOp::verify() {
   if (alignment < elementBytes || !llvm::isPowerOf2_64(alignment))
     return emitOpError() << "C10: expected alignment to be a power of two of at least "
                          << elementBytes << " bytes, got " << alignment;
-  if (std::optional<int64_t> length = getMaxSeqLen(); length && *length < 1)
-    return emitOpError() << "C13: expected max_seq_len to be at least 1, got " << *length;
+  if (std::optional<int64_t> length = getMaxSeqLen();
+      length && (*length < 1 || *length > INT32_MAX))
+    return emitOpError() << "C13: expected max_seq_len in [1, " << INT32_MAX << "], got "
+                         << *length;
   return success();
 }
 

@@ -45,7 +45,12 @@ LogicalResult attn::lowerMergeStates(MergeStatesOp op) {
                                       numTiles};
   auto forall = scf::ForallOp::create(b, loc, bounds, ValueRange{}, std::nullopt);
   forall->setAttr(kScheduleAttr, schedule);
-  forall->setAttr(kAlignmentAttr, b.getI64IntegerAttr(4));
+  // Rows of o are stored in pairs of elements at most, and those of a merge that promises nothing
+  // element by element.
+  int64_t elementBytes = cast<MemRefType>(op.getO().getType()).getElementTypeBitWidth() / 8;
+  auto promised = op->getAttrOfType<IntegerAttr>(kAlignmentAttr);
+  forall->setAttr(kAlignmentAttr, b.getI64IntegerAttr(std::min<int64_t>(
+                                      promised ? promised.getInt() : elementBytes, 4)));
   b.setInsertionPoint(forall.getTerminator());
   Value batch = forall.getInductionVar(0), head = forall.getInductionVar(1);
   Value row = arith::MulIOp::create(b, loc, forall.getInductionVar(2), constant(rows));

@@ -178,10 +178,17 @@ void Persister::bindBySections(Value tile) {
   bind(2, choose(backwards, make<arith::SubIOp>(lastRow, place), place));
 }
 
+/// Tiles by length are sorted in grids of batches, heads and Q tiles. Others have no tiles of many
+/// lengths: a dim of one iteration is gone from the loop, so that three may also be parts of the
+/// keys, batches and heads.
+static bool sortsTiles(scf::ForallOp forall, ScheduleAttr schedule) {
+  return schedule.getOrder() == TileOrder::LongestFirst && schedule.getSplitKv() == 1 &&
+         forall.getRank() == 3;
+}
+
 void Persister::run(bool longestFirst) {
   for (OpFoldResult bound : forall.getMixedUpperBound())
     bounds.push_back(getValueOrCreateConstantIndexOp(b, loc, bound));
-  longestFirst &= bounds.size() == 3;
   Value tiles = bounds.front();
   for (Value bound : ArrayRef(bounds).drop_front())
     tiles = arith::MulIOp::create(b, loc, tiles, bound);
@@ -215,7 +222,7 @@ struct Persist : attn::impl::AttnPersistBase<Persist> {
         grids.push_back(forall);
     });
     for (scf::ForallOp forall : grids)
-      Persister(forall).run(wgmmaSchedule(forall).getOrder() == TileOrder::LongestFirst);
+      Persister(forall).run(sortsTiles(forall, wgmmaSchedule(forall)));
   }
 };
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 #include "attn/Dialect/Attn/Transforms/FunctionAttrs.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
@@ -82,8 +83,9 @@ static LogicalResult split(ForwardOp op) {
   op.getLseTailMutable().assign(partialTail);
   OpBuilder b(op->getContext());
   b.setInsertionPointAfter(op);
-  MergeStatesOp::create(b, loc, partialO, partialLse, partialTail, o, lse,
-                        withoutSplit(op.getScheduleAttr()));
+  auto merge = MergeStatesOp::create(b, loc, partialO, partialLse, partialTail, o, lse,
+                                     withoutSplit(op.getScheduleAttr()));
+  merge->setAttr(kAlignmentAttr, b.getI64IntegerAttr(op.getAlignmentBytes()));
   return success();
 }
 
