@@ -282,8 +282,8 @@ func.func @longest_first(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %sc
 // CHECK-LABEL: func @pack_gqa
 // CHECK-SAME: %[[Q:[^:]*]]: memref<?x1x8x64xf16, strided<[?, ?, ?, 1]>>
 // CHECK: scf.forall (%[[B:.*]], %[[G:.*]]) in (%{{.*}}, 2) {
-// CHECK: %{{.*}}, %{{.*}}, %{{.*}}:4, %[[STRIDES:.*]]:4 = memref.extract_strided_metadata %[[Q]]
 // CHECK: %[[HEAD:.*]] = arith.muli %[[G]], %c4
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}:4, %[[STRIDES:.*]]:4 = memref.extract_strided_metadata %[[Q]]
 // CHECK: %[[FIRST:.*]] = arith.muli %[[HEAD]], %[[STRIDES]]#2
 // CHECK: %[[VIEW:.*]] = memref.reinterpret_cast %[[Q]] to offset: [%[[FIRST]]], sizes: [%{{.*}}, 4, 1, 64], strides: [%[[STRIDES]]#0, %[[STRIDES]]#2, %[[STRIDES]]#1, 1]
 // CHECK: attn.load_tile %[[VIEW]][%[[B]], %c0, %c0]

@@ -52,7 +52,6 @@ Value ForwardTileBuilder::groupView(Value tensor) {
       isLse ? SmallVector<unsigned>{0, 2, 1} : SmallVector<unsigned>{0, 2, 1, 3};
   unsigned headDim = isLse ? 1 : 2;
   auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, tensor);
-  Value firstHead = arith::MulIOp::create(b, loc, headKV, constant(groupSize()));
   Value distance = arith::MulIOp::create(b, loc, firstHead, metadata.getStrides()[headDim]);
   OpFoldResult offset = arith::AddIOp::create(b, loc, metadata.getOffset(), distance).getResult();
   SmallVector<OpFoldResult> sizes, strides;
@@ -87,6 +86,7 @@ void ForwardTileBuilder::bindCoordinates(ValueRange ids) {
   if (schedule.getPackGqa()) {
     headKV = ids[1];
     head = constant(0);
+    firstHead = arith::MulIOp::create(b, loc, headKV, constant(groupSize()));
   } else {
     head = ids[1];
     // g = h / (heads_q / heads_kv)
@@ -209,7 +209,6 @@ Value ForwardTileBuilder::mapScores(Value s, Value key) {
   IRMapping mapping;
   Value h = head, i = body->getArgument(1);
   if (schedule.getPackGqa()) {
-    Value firstHead = arith::MulIOp::create(b, loc, headKV, constant(groupSize()));
     h = arith::AddIOp::create(b, loc, firstHead, i);
     i = constant(0);
   }

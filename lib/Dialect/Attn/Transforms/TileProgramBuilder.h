@@ -89,6 +89,7 @@ private:
   mlir::Value numRows;
   /// `head` is a query head; with pack_gqa its index in the view of a group, 0.
   mlir::Value part, batch, head, headKV, rowBegin;
+  mlir::Value firstHead; ///< Of the group, with pack_gqa.
   /// What a score of the tile program must be multiplied by to be in natural units:
   /// the op's scale, or 1 after a score region, which sees scaled scores.
   mlir::Value softmaxScale;
