@@ -108,7 +108,7 @@ func.func @q_in_shared_memory(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
 // CHECK-LABEL: func @alignments
 // CHECK-NOT: producer =
 // CHECK: alignment(16)
-// CHECK: alignment(8) schedule(<{{.*}}instruction = wgmma{{.*}} producer = cp_async, producer_registers = {{.*}}
+// CHECK: alignment(8) schedule(<{{.*}}instruction = wgmma{{.*}} producer = cp_async, producer_registers = 56, consumer_registers = 224
 // CHECK: alignment(2) schedule(<{{.*}}instruction = wgmma{{.*}} producer = cp_async
 // CHECK: alignment(16) schedule(<{{.*}}instruction = wgmma{{.*}} producer = cp_async
 // CHECK-LABEL: func @one_query
