@@ -59,7 +59,8 @@ class Shape:
         return f"{self.dtype} b{self.batch} {heads} n{self.seq} {dims} {self.mask}"
 
     def spec(self):
-        """The problem in attnc's words; lengths are arguments of the kernel, not part of it."""
+        """The problem in attnc's words. Lengths are arguments of the kernel; max_seq_len only says
+        which schedule to choose, as calls from a program do."""
         words = [
             "phase=prefill", f"dtype={self.dtype}", f"head_dim={self.head_dim}",
             f"heads_q={self.heads}", f"heads_kv={self.heads_kv}",

@@ -124,8 +124,7 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
                          kMmaAlignmentBytes, facts.alignmentBytes);
   if (schedule.getWarpSplit() != WarpSplit::Rows)
     return "instruction: wgmma expects warp_split = rows, got keys; change it or choose "
-           "instruction "
-           "= mma";
+           "instruction = mma";
   int64_t warps = schedule.getWarps();
   if (warps % kWarpgroupWarps != 0 || warps > kMaxConsumerWarps)
     return llvm::formatv(

@@ -15,8 +15,10 @@
 //
 // An object of specs is a layer: a list holds alternatives, and what dispatch derives from the
 // tensors of a call (phase, lse, alignment) is all of what it may be unless the layer says. Words
-// are one kernel. Features are values that models take instead of their own, and defaults of the
-// manifest's own layers. A recording (.jsonl) has one {"spec":..,"target":..} a line.
+// are one problem. Where the target has schedules for short sequences, a problem that does not say
+// max_seq_len is a kernel for each. Features are values that models take instead of their own, and
+// defaults of the manifest's own layers. A recording (.jsonl) has one {"spec":..,"target":..} a
+// line.
 //
 //===----------------------------------------------------------------------===//
 
