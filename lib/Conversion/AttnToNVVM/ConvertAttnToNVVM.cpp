@@ -165,16 +165,15 @@ static LogicalResult verifyRoles(scf::ForallOp forall, ScheduleAttr schedule) {
                                 << roles.size()
                                 << "; run attn-assign-roles once, with the schedule "
                                 << "that is converted";
-  int64_t copying = schedule.copiesWithThreads() ? kWarpgroupWarps : 1;
   for (RolesOp op : roles) {
     if (int64_t(op.getWarps()) != schedule.getWarps())
       return op.emitOpError() << "has " << op.getWarps() << " consumer warps, expected the "
                               << schedule.getWarps() << " of the schedule";
     if (failed(verifyTurns(op, schedule.getWarps() / kWarpgroupWarps)))
       return failure();
-    if (int64_t(op.getProducerWarps()) != copying)
+    if (int64_t(op.getProducerWarps()) != schedule.getProducerWarps())
       return op.emitOpError() << "has " << op.getProducerWarps() << " producer warps, expected "
-                              << copying
+                              << schedule.getProducerWarps()
                               << " with producer = " << stringifyProducer(schedule.getProducer());
   }
   return success();

@@ -128,9 +128,9 @@ static void assignRoles(scf::ForallOp forall, ScheduleAttr schedule) {
     if (!isa<PipeCreateOp>(op))
       divided.push_back(&op);
   OpBuilder b(forall.getTerminator());
-  auto roles = RolesOp::create(b, forall.getLoc(), schedule.getWarps(),
-                               schedule.getProducerRegisters(), schedule.getConsumerRegisters(),
-                               schedule.copiesWithThreads() ? kWarpgroupWarps : 1);
+  auto roles =
+      RolesOp::create(b, forall.getLoc(), schedule.getWarps(), schedule.getProducerRegisters(),
+                      schedule.getConsumerRegisters(), schedule.getProducerWarps());
   for (Role role : {Role::Producer, Role::Consumer}) {
     Region &region = role == Role::Producer ? roles.getProducer() : roles.getConsumer();
     b.createBlock(&region);

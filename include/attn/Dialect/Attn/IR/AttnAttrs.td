@@ -214,6 +214,8 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
   let extraClassDeclaration = [{
     bool usesWgmma() const { return getInstruction() == Instruction::Wgmma; }
     bool copiesWithThreads() const { return usesWgmma() && getProducer() == Producer::CpAsync; }
+    /// Warps of the warpgroup that copies which do: tensor maps take one, which elects a thread.
+    int64_t getProducerWarps() const { return copiesWithThreads() ? kWarpgroupWarps : 1; }
     /// Warps of a CTA: those that compute and those that only copy.
     int64_t getCtaWarps() const { return getWarps() + (usesWgmma() ? kWarpgroupWarps : 0); }
   }];
