@@ -147,7 +147,7 @@ attn::switchSpaces(const TargetInfo &target, const ScheduleValues &schedule,
   if (!target.isGpu || schedule.instruction != Instruction::Wgmma)
     return spaces;
   add("persistent", &CandidateSpace::persistent,
-      SmallVector<Persistence>{Persistence::None, Persistence::Static});
+      SmallVector<Persistence>{Persistence::None, Persistence::Static, Persistence::Dynamic});
   add("overlap", &CandidateSpace::overlap, either);
   add("pingpong", &CandidateSpace::pingpong, either);
   add("kv_order", &CandidateSpace::kvOrder,

@@ -78,6 +78,7 @@ static void buildGPUStage(OpPassManager &pm, Stage stage) {
     pm.addNestedPass<func::FuncOp>(createAttnAssignRoles());
     pm.addNestedPass<func::FuncOp>(createAttnVerifyPipes());
     pm.addNestedPass<func::FuncOp>(createAttnWaitAhead());
+    pm.addNestedPass<func::FuncOp>(createAttnOverlapStores());
     cleanUp(pm);
     // The numbers of first rounds are constants now.
     pm.addNestedPass<func::FuncOp>(createAttnTrimPipes());

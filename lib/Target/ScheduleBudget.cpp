@@ -122,6 +122,10 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
     return llvm::formatv("producer: tma expects an alignment of at least {0} bytes, got {1}; "
                          "promise alignment({0}) on the op or choose producer = cp_async",
                          kMmaAlignmentBytes, facts.alignmentBytes);
+  if (!usesTensorMaps && schedule.getPersistent() == Persistence::Dynamic)
+    return "persistent: expected none or static with producer = cp_async, whose warps would have "
+           "to "
+           "tell each other which tile was drawn, got dynamic; choose persistent = static";
   if (schedule.getWarpSplit() != WarpSplit::Rows)
     return "instruction: wgmma expects warp_split = rows, got keys; change it or choose "
            "instruction = mma";

@@ -3,7 +3,8 @@
 
 !t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
 
-// The grid becomes a loop over its tiles, whose ids come from the tile's number, the last fastest.
+// The grid becomes a loop over rounds, in each of which n CTAs take n tiles. The ids of a tile come
+// from its number, the last fastest, and go through a mailbox, of whose messages 8 warps are told.
 // CHECK-LABEL: func @static
 // CHECK-DAG: %[[BATCH:.*]] = memref.dim %arg0, %c0
 // CHECK: %[[QTILES:.*]] = arith.ceildivui
@@ -11,14 +12,31 @@
 // CHECK: %[[TILES:.*]] = arith.muli %[[BH]], %[[QTILES]]
 // CHECK: %[[CTAS:.*]] = attn.num_ctas %[[TILES]]
 // CHECK: scf.forall (%[[CTA:.*]]) in (%[[CTAS]]) {
-// CHECK:   scf.for %[[TILE:.*]] = %[[CTA]] to %[[TILES]] step %[[CTAS]] {
-// CHECK:     %[[N:.*]] = arith.index_cast %[[TILE]] : index to i32
+// CHECK:   %[[MAILBOX:.*]] = attn.mailbox_create readers(8) : <values = 3, stages = 2>
+// CHECK-DAG: %[[N32:.*]] = arith.index_cast %[[CTAS]] : index to i32
+// CHECK-DAG: %[[PLACE:.*]] = arith.index_cast %[[CTA]] : index to i32
+// CHECK-DAG: %[[TILES32:.*]] = arith.index_cast %[[TILES]] : index to i32
+// CHECK:   %[[FULL:.*]] = arith.divui %[[TILES32]], %[[N32]]
+// CHECK:   %[[LEFT:.*]] = arith.remui %[[TILES32]], %[[N32]]
+// CHECK:   %[[ANOTHER:.*]] = arith.cmpi slt, %[[PLACE]], %[[LEFT]]
+// CHECK:   %[[ONE:.*]] = arith.extui %[[ANOTHER]]
+// CHECK:   %[[ROUNDS32:.*]] = arith.addi %[[FULL]], %[[ONE]]
+// CHECK:   %[[ROUNDS:.*]] = arith.index_cast %[[ROUNDS32]]
+// CHECK:   scf.for %[[ROUND:.*]] = %c0 to %[[ROUNDS]] step %c1 {
+// CHECK:     %[[ROUND32:.*]] = arith.index_cast %[[ROUND]] : index to i32
+// CHECK:     %[[FIRST:.*]] = arith.muli %[[ROUND32]], %[[N32]]
+// CHECK:     %[[TILE:.*]] = arith.addi %[[FIRST]], %[[PLACE]]
 // CHECK:     %[[Q32:.*]] = arith.index_cast %[[QTILES]] : index to i32
-// CHECK:     %[[REST:.*]] = arith.divui %[[N]], %[[Q32]]
-// CHECK:     arith.remui %[[N]], %[[Q32]]
-// CHECK:     arith.divui %[[REST]], %c8_i32
-// CHECK:     arith.remui %[[REST]], %c8_i32
-// CHECK:     attn.load_tile %arg0
+// CHECK:     %[[REST:.*]] = arith.divui %[[TILE]], %[[Q32]]
+// CHECK:     %[[I32:.*]] = arith.remui %[[TILE]], %[[Q32]]
+// CHECK:     %[[B32:.*]] = arith.divui %[[REST]], %c8_i32
+// CHECK:     %[[H32:.*]] = arith.remui %[[REST]], %c8_i32
+// CHECK:     %[[B:.*]] = arith.index_cast %[[B32]]
+// CHECK:     %[[H:.*]] = arith.index_cast %[[H32]]
+// CHECK:     %[[I:.*]] = arith.index_cast %[[I32]]
+// CHECK:     %[[IDS:.*]]:3 = attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]] (%[[B]], %[[H]], %[[I]])
+// CHECK:     %[[ROW:.*]] = arith.muli %[[IDS]]#2, %c128
+// CHECK:     attn.load_tile %arg0[%[[IDS]]#0, %[[ROW]], %[[IDS]]#1]
 // CHECK:     attn.store_tile
 // CHECK:   }
 // CHECK: } {attn.alignment = 16 : i64, attn.schedule
@@ -44,7 +62,10 @@ func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK-LABEL: func @longest_first
 // CHECK: %[[TILES:.*]] = arith.muli
 // CHECK: %[[CTAS:.*]] = attn.num_ctas
-// CHECK: %[[KEYS:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK: scf.forall (%[[CTA:.*]]) in (%[[CTAS]]) {
+// CHECK: %[[MAILBOX:.*]] = attn.mailbox_create
+// CHECK: %[[KEYS_INDEX:.*]] = memref.dim %arg1, %c1
+// CHECK: %[[KEYS:.*]] = arith.index_cast %[[KEYS_INDEX]] : index to i32
 // CHECK: %[[ATLEAST1:.*]] = arith.maxsi %[[KEYS]], %c1_i32
 // CHECK: %[[FIT:.*]] = arith.divui %c131072_i32, %[[ATLEAST1]]
 // CHECK: %[[MOST:.*]] = arith.maxsi %[[FIT]], %c1_i32
@@ -54,7 +75,6 @@ func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK-DAG: %[[EACH:.*]] = arith.divui %[[HEADS]], %[[SECTIONS]]
 // CHECK-DAG: %[[LARGER:.*]] = arith.remui %[[HEADS]], %[[SECTIONS]]
 // CHECK-DAG: %[[LAST:.*]] = arith.subi %[[SECTIONS]], %c1_i32
-// CHECK: scf.forall (%[[CTA:.*]]) in (%[[CTAS]]) {
 // CHECK:   arith.divui
 // CHECK:   arith.remui
 // CHECK:   scf.for %[[ROUND:.*]] = %c0 to %{{.*}} step %c1 {
@@ -71,6 +91,7 @@ func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK:     %[[ODD:.*]] = arith.andi %[[TO_LAST]], %c1_i32
 // CHECK:     %[[BACKWARDS:.*]] = arith.cmpi ne, %[[ODD]], %c0_i32
 // CHECK:     arith.select %[[BACKWARDS]]
+// CHECK:     attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]]
 // CHECK:     attn.load_tile %arg0
 // CHECK:     attn.store_tile
 // CHECK:   }
@@ -89,7 +110,8 @@ func.func @longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK-LABEL: func @parts
 // CHECK: attn.num_ctas
 // CHECK: scf.forall (%[[CTA:.*]]) in
-// CHECK: scf.for %[[TILE:.*]] = %[[CTA]] to
+// CHECK: attn.mailbox_create readers(8) : <values = 3
+// CHECK: scf.for %[[ROUND:.*]] = %c0 to
 // CHECK-NOT: arith.select
 // CHECK: attn.load_tile %{{.*}}
 func.func @parts(%q: !one, %k: !kv, %o: memref<3x?x1x8x64xf32>, %lse: memref<3x?x8x1xf32>, %s: f32) {

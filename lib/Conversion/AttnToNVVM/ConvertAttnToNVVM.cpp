@@ -54,6 +54,8 @@ static void addTileConversions(TypeConverter &converter, bool hasRoles) {
     types.append(hasRoles ? 2 : 1, IntegerType::get(pipe.getContext(), 32));
     return success();
   });
+  converter.addConversion(
+      [](MailboxType mailbox) -> Type { return IntegerType::get(mailbox.getContext(), 32); });
   converter.addConversion([&converter](InFlightType type, SmallVectorImpl<Type> &types) {
     return converter.convertType(type.getTile(), types);
   });
@@ -115,7 +117,7 @@ static bool readsSharedMemory(OpOperand &operand) {
     return number < 2;
   if (isa<BulkStoreOp>(op))
     return number == 1;
-  return isa<LocalLoadOp>(op);
+  return isa<LocalLoadOp, BulkStoreWaitOp>(op);
 }
 
 /// Tiles in shared memory come out of pipes and scratch, and go into products and stores.
@@ -341,6 +343,7 @@ private:
         populateSM90CpAsyncFills(converter, patterns, schedule.getWarps());
       else
         populateSM90TensorMapFills(converter, patterns);
+      populateSM90MailboxPatterns(converter, patterns, schedule.getWarps());
       populateSM90WgmmaPatterns(converter, patterns);
       populateSM90RolePatterns(converter, patterns);
       break;

@@ -8,11 +8,11 @@
 // CHECK: %[[BATCH:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK: nvvm.setmaxregister decrease
 // CHECK: %[[STAGE:.*]] = arith.remui %{{.*}}, %c2_i32
-// CHECK: %[[BYTES:.*]] = arith.muli %[[STAGE]], %c6144_i32
-// CHECK: %[[TILE:.*]] = arith.addi %[[BYTES]], %c1024_i32
-// CHECK: %[[BARRIER:.*]] = arith.muli %[[STAGE]], %c8_i32
-// CHECK: %[[PLACE:.*]] = arith.addi %[[BARRIER]], %c65536_i32
-// CHECK: %[[FULL:.*]] = llvm.getelementptr %[[SMEM]][%[[PLACE]]]
+// CHECK-DAG: %[[BYTES:.*]] = arith.muli %[[STAGE]], %c6144_i32
+// CHECK-DAG: %[[TILE:.*]] = arith.addi %[[BYTES]], %c1024_i32
+// CHECK-DAG: %[[BARRIER:.*]] = arith.muli %[[STAGE]], %c8_i32
+// CHECK-DAG: %[[PLACE:.*]] = arith.addi %[[BARRIER]], %c65536_i32
+// CHECK-DAG: %[[FULL:.*]] = llvm.getelementptr %[[SMEM]][%[[PLACE]]]
 // CHECK: %[[ROW32:.*]] = arith.index_cast %[[ROW]] : index to i32
 // CHECK: %[[HEAD32:.*]] = arith.index_cast %[[HEAD]] : index to i32
 // CHECK: %[[ELECTED:.*]] = nvvm.elect.sync -> i1

@@ -54,7 +54,7 @@ KERNELS = [
     Kernel("wgmma d64 full", "sm_90a", "wgmma_d64", {"head_dim": 64, "heads_q": 5},
            ({"seq_q": 200, "seq_kv": 600}, {"seq_q": 200, "seq_kv": 0})),
     Kernel("wgmma d64", "sm_90a", "wgmma_d64", {"head_dim": 64, "heads_q": 5, "mask": "causal"},
-           ({"seq_q": 200, "seq_kv": 700}, {"seq_q": 200, "seq_kv": 20})),
+           ({"seq_q": 200, "seq_kv": 700}, {"seq_q": 500, "seq_kv": 20})),
     Kernel("wgmma d128 full", "sm_90a", "wgmma_d128", {"head_dim": 128, "heads_q": 5},
            ({"seq_q": 130, "seq_kv": 600}, {"seq_q": 200, "seq_kv": 0})),
     Kernel("wgmma d128", "sm_90a", "wgmma_d128",
@@ -93,20 +93,20 @@ HARMLESS = {
         "nvvm.cp.async.commit.group 8 removed": LAST_COMMIT,
     },
     "wgmma d64 full": {
-        "attn_nv.mbarrier_wait 8 removed": EARLIER_WAIT,
+        "attn_nv.mbarrier_wait 10 removed": EARLIER_WAIT,
     },
     "wgmma d64": {
-        "attn_nv.mbarrier_wait 10 removed": FIRST_ROUND,
+        "attn_nv.mbarrier_wait 12 removed": FIRST_ROUND,
     },
     "wgmma d128 full": {
-        "attn_nv.mbarrier_wait 8 removed": EARLIER_WAIT,
+        "attn_nv.mbarrier_wait 10 removed": EARLIER_WAIT,
     },
     "wgmma d128": {
-        "attn_nv.mbarrier_wait 10 removed": FIRST_ROUND,
+        "attn_nv.mbarrier_wait 12 removed": FIRST_ROUND,
     },
     "wgmma in turns": {
         "nvvm.barrier 4 removed": LAST_TURN,
-        "attn_nv.mbarrier_wait 10 removed": FIRST_ROUND,
+        "attn_nv.mbarrier_wait 12 removed": FIRST_ROUND,
     },
 }
 

@@ -97,9 +97,12 @@ void populateSM90PipePatterns(mlir::TypeConverter &converter, mlir::RewritePatte
 void populateSM90TensorMapFills(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateSM90CpAsyncFills(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
                               int64_t consumers);
+/// Messages from the first of the warps that follow the `consumers`.
+void populateSM90MailboxPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
+                                 int64_t consumers);
 /// wgmma, and stores by tensor maps.
 void populateSM90WgmmaPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// Turns of warpgroups, and the size of a persistent grid.
+/// Turns of warpgroups, the size of a persistent grid, and the tiles that its CTAs draw.
 void populateSM90RolePatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 /// A tensor in global memory as a thread addresses it: base + sum of index * stride.

@@ -18,6 +18,15 @@
 using namespace mlir;
 using namespace attn;
 
+void attn::createBarriers(ThreadBuilder &t, int64_t offset, int64_t stages, int64_t writers,
+                          int64_t readers) {
+  t.emitIf(t.equal(t.thread(), t.i32(0)), [&] {
+    for (int64_t i = 0; i < 2 * stages; ++i)
+      NVVM::MBarrierInitOp::create(t.b, t.loc, sharedPointer(t, t.i32(offset + 8 * i)),
+                                   t.i32(i < stages ? writers : readers), Value());
+  });
+}
+
 namespace {
 
 struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
@@ -31,15 +40,9 @@ struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
       return op.emitOpError() << "expected offset to be a multiple of " << kSmemAlignment
                               << ", which the swizzle of boxes repeats at, got "
                               << int64_t(*op.getOffset());
-    int64_t stages = op.getPipe().getType().getStages();
     // One thread announces what tensor maps bring.
-    int64_t writers = op.getWriters().value_or(1);
-    t.emitIf(t.equal(t.thread(), t.i32(0)), [&] {
-      for (int64_t i = 0; i < 2 * stages; ++i)
-        NVVM::MBarrierInitOp::create(t.b, t.loc, sharedPointer(t, t.i32(*op.getBarriers() + 8 * i)),
-                                     t.i32(i < stages ? writers : int64_t(*op.getReaders())),
-                                     Value());
-    });
+    createBarriers(t, *op.getBarriers(), op.getPipe().getType().getStages(),
+                   op.getWriters().value_or(1), *op.getReaders());
     rewriter.replaceOpWithMultiple(
         op, {SmallVector<Value>{t.i32(*op.getOffset()), t.i32(*op.getBarriers())}});
     return success();
@@ -80,12 +83,10 @@ struct LowerPipeTile : TileOpPattern<PipeTileOp> {
   }
 };
 
-/// One arrival a warp. The predicate is the instruction's, so that the warp stays together.
 struct LowerPipeRelease : EffectPattern<PipeReleaseOp> {
   using EffectPattern::EffectPattern;
   void emit(PipeReleaseOp op, Adaptor adaptor, ThreadBuilder &t) const override {
-    Stage stage(t, op, adaptor);
-    nv::MBarrierArriveOp::create(t.b, t.loc, stage.empty, Value(), t.equal(t.lane(), t.i32(0)));
+    Stage(t, op, adaptor).release();
   }
 };
 

@@ -69,6 +69,33 @@ struct LowerNumCtas : TileOpPattern<NumCtasOp> {
   }
 };
 
+/// One thread draws for its warp. The counter wraps by itself (PTX `atom.inc`), so that the last
+/// draw of a launch leaves it as the next launch expects it.
+struct LowerNextTile : TileOpPattern<NextTileOp> {
+  using TileOpPattern::TileOpPattern;
+  LogicalResult lower(NextTileOp op, Adaptor adaptor, ThreadBuilder &t,
+                      ConversionPatternRewriter &rewriter) const override {
+    Value address =
+        memref::ExtractAlignedPointerAsIndexOp::create(t.b, t.loc, single(adaptor.getCounter()));
+    Value counter = LLVM::IntToPtrOp::create(t.b, t.loc, t.globalPtrType(), t.toI64(address));
+    Value last = t.sub(single(adaptor.getTiles()), t.i32(1));
+    auto draw = scf::IfOp::create(t.b, t.loc, t.b.getI32Type(), t.equal(t.lane(), t.i32(0)),
+                                  /*withElseRegion=*/true);
+    {
+      OpBuilder::InsertionGuard guard(t.b);
+      t.b.setInsertionPointToStart(draw.thenBlock());
+      Value drawn = LLVM::AtomicRMWOp::create(t.b, t.loc, LLVM::AtomicBinOp::uinc_wrap, counter,
+                                              last, LLVM::AtomicOrdering::monotonic, "device");
+      scf::YieldOp::create(t.b, t.loc, drawn);
+      t.b.setInsertionPointToStart(draw.elseBlock());
+      scf::YieldOp::create(t.b, t.loc, t.i32(0));
+    }
+    Value number = t.broadcast(draw.getResult(0));
+    rewriter.replaceOp(op, t.add(number, NVVM::GridDimXOp::create(t.b, t.loc, t.b.getI32Type())));
+    return success();
+  }
+};
+
 /// A turn is a named barrier of the warpgroup that waits for it and the one that passes it on.
 struct Turn {
   static Value barrier(ThreadBuilder &t, Value warpgroup) {
@@ -114,6 +141,6 @@ struct LowerTurnsEnd : EffectPattern<TurnsEndOp> {
 } // namespace
 
 void attn::populateSM90RolePatterns(TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerNumCtas, LowerTurnsBegin, LowerTurnWait, LowerTurnPass, LowerTurnsEnd>(
-      converter, patterns.getContext());
+  patterns.add<LowerNumCtas, LowerNextTile, LowerTurnsBegin, LowerTurnWait, LowerTurnPass,
+               LowerTurnsEnd>(converter, patterns.getContext());
 }

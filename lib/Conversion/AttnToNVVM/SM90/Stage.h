@@ -21,19 +21,19 @@ inline int64_t tileBytes(PipeType pipe) {
   return boxedTileBytes(pipe.getTile().getRows(), pipe.getTile().getCols());
 }
 
-/// The stage of a pipe that an op is about: the buffer's offset, the addresses of its barriers.
-class Stage {
+/// Sets up the barriers of a ring's stages, which lie at `offset`: those for "full", where
+/// `writers` arrive, then those for "empty", where `readers` do.
+void createBarriers(ThreadBuilder &t, int64_t offset, int64_t stages, int64_t writers,
+                    int64_t readers);
+
+/// The barriers of the stage that tile or message `iteration` of a ring lies in.
+class StageBarriers {
 public:
-  template <typename OpTy, typename Adaptor>
-  Stage(ThreadBuilder &t, OpTy op, Adaptor adaptor) : t(t) {
-    PipeType pipe = op.getPipe().getType();
-    // The offsets of the pipe's buffers and of its barriers.
-    mlir::ValueRange converted = adaptor.getPipe();
-    mlir::Value counter = t.toI32(adaptor.getIteration().front());
-    int64_t stages = pipe.getStages();
-    mlir::Value stage = t.rem(counter, stages);
-    buffer = t.add(converted[0], t.mul(stage, tileBytes(pipe)));
-    full = sharedPointer(t, t.add(converted[1], t.mul(stage, 8)));
+  StageBarriers(ThreadBuilder &t, mlir::Value barriers, mlir::Value iteration, int64_t stages)
+      : t(t) {
+    mlir::Value counter = t.toI32(iteration);
+    stage = t.rem(counter, stages);
+    full = sharedPointer(t, t.add(barriers, t.mul(stage, 8)));
     empty = t.offset(full, 8 * stages);
     parity = t.bitAnd(t.div(counter, stages), 1);
   }
@@ -42,11 +42,29 @@ public:
   void waitEmpty() {
     nv::MBarrierWaitOp::create(t.b, t.loc, empty, t.bitXor(parity, t.i32(1)), mlir::UnitAttr());
   }
+  /// One arrival a warp. The predicate is the instruction's, so that the warp stays together.
+  void release() {
+    nv::MBarrierArriveOp::create(t.b, t.loc, empty, mlir::Value(), t.equal(t.lane(), t.i32(0)));
+  }
 
-  mlir::Value buffer, full, empty, parity;
+  /// Number of the stage (i32), addresses of its barriers, and the phase that they complete.
+  mlir::Value stage, full, empty, parity;
 
-private:
+protected:
   ThreadBuilder &t;
+};
+
+/// The stage of a pipe that an op is about: also the buffer's offset.
+class Stage : public StageBarriers {
+public:
+  template <typename OpTy, typename Adaptor>
+  Stage(ThreadBuilder &t, OpTy op, Adaptor adaptor)
+      : StageBarriers(t, adaptor.getPipe()[1], adaptor.getIteration().front(),
+                      op.getPipe().getType().getStages()) {
+    buffer = t.add(adaptor.getPipe()[0], t.mul(stage, tileBytes(op.getPipe().getType())));
+  }
+
+  mlir::Value buffer;
 };
 
 } // namespace attn

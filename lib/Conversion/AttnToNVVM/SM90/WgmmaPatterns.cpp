@@ -226,7 +226,6 @@ struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
                                                            NVVM::TMAStoreMode::TILE, Value());
       }
       NVVM::CpAsyncBulkCommitGroupOp::create(t.b, t.loc);
-      NVVM::CpAsyncBulkWaitGroupOp::create(t.b, t.loc, t.b.getI32IntegerAttr(0), t.b.getUnitAttr());
     });
     rewriter.eraseOp(op);
     return success();
@@ -249,11 +248,20 @@ private:
   }
 };
 
+/// Threads that have started no copies have none to wait for.
+struct LowerBulkStoreWait : EffectPattern<BulkStoreWaitOp> {
+  using EffectPattern::EffectPattern;
+  void emit(BulkStoreWaitOp, Adaptor, ThreadBuilder &t) const override {
+    NVVM::CpAsyncBulkWaitGroupOp::create(t.b, t.loc, t.b.getI32IntegerAttr(0), t.b.getUnitAttr());
+  }
+};
+
 } // namespace
 
 void attn::populateSM90WgmmaPatterns(TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerMmaStart, LowerMmaWait, LowerBoxedLocalLoad, LowerBulkStore>(
-      converter, patterns.getContext());
+  patterns
+      .add<LowerMmaStart, LowerMmaWait, LowerBoxedLocalLoad, LowerBulkStore, LowerBulkStoreWait>(
+          converter, patterns.getContext());
 }
 
 /// The fence before `fence` if all between them are products and what computes their operands.

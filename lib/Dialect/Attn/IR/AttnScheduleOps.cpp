@@ -124,6 +124,13 @@ static LogicalResult verifyWriters(RolesOp roles) {
   return failure(result.wasInterrupted());
 }
 
+LogicalResult NextTileOp::verify() {
+  auto type = cast<MemRefType>(getCounter().getType());
+  if (type.getRank() != 1 || type.getDimSize(0) != 1)
+    return emitOpError() << "C1: expected a counter of memref<1xi32>, got " << type;
+  return success();
+}
+
 LogicalResult RolesOp::verify() {
   if (!isa<scf::ForallOp>((*this)->getParentOp()))
     return emitOpError() << "C4: expected to stand directly in the loop over CTAs (scf.forall)";
@@ -141,13 +148,58 @@ LogicalResult RolesOp::verify() {
   });
   if (result.wasInterrupted())
     return failure();
-  result = getConsumer().walk([&](CopyTileOp op) -> WalkResult {
-    return op->emitOpError() << "C3: starts a copy into a pipe among the consumers, expected it "
-                                "in the producer";
+  result = getConsumer().walk([&](Operation *op) -> WalkResult {
+    if (!isa<CopyTileOp, MailboxPutOp>(op))
+      return WalkResult::advance();
+    return op->emitOpError() << "C3: "
+                             << (isa<CopyTileOp>(op) ? "starts a copy into a pipe"
+                                                     : "puts a message into a mailbox")
+                             << " among the consumers, expected it in the producer";
+  });
+  if (result.wasInterrupted())
+    return failure();
+  result = walk([&](NextTileOp op) -> WalkResult {
+    if (getProducer().isAncestor(op->getParentRegion()) && getProducerWarps() == 1)
+      return WalkResult::advance();
+    return op->emitOpError() << "C6: expected to stand in a producer of one warp, from which "
+                                "consumers hear of it by mailbox";
   });
   if (result.wasInterrupted())
     return failure();
   return verifyWriters(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Messages between roles
+//===----------------------------------------------------------------------===//
+
+LogicalResult MailboxCreateOp::verify() {
+  if (getOffset() && (int64_t(*getOffset()) < 0 || *getOffset() % 16 != 0))
+    return emitOpError() << "C1: expected offset to be a multiple of 16 and not negative, got "
+                         << int64_t(*getOffset());
+  return success();
+}
+
+static LogicalResult verifyMessage(Operation *op, MailboxType mailbox, StringRef what,
+                                   int64_t number) {
+  if (number == mailbox.getValues())
+    return success();
+  return op->emitOpError() << "C1: expected as many " << what << " as the mailbox's "
+                           << mailbox.getValues() << " values, got " << number;
+}
+
+LogicalResult MailboxPassOp::verify() {
+  if (failed(verifyMessage(*this, getMailbox().getType(), "operands", getValues().size())))
+    return failure();
+  return verifyMessage(*this, getMailbox().getType(), "results", getPassed().size());
+}
+
+LogicalResult MailboxPutOp::verify() {
+  return verifyMessage(*this, getMailbox().getType(), "operands", getValues().size());
+}
+
+LogicalResult MailboxGetOp::verify() {
+  return verifyMessage(*this, getMailbox().getType(), "results", getValues().size());
 }
 
 //===----------------------------------------------------------------------===//

@@ -118,6 +118,15 @@ LogicalResult SoftmaxStateType::verify(function_ref<InFlightDiagnostic()> emitEr
   return verifyFragmentTile(emitError, rows, fragment);
 }
 
+LogicalResult MailboxType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t values,
+                                  int64_t stages) {
+  if (values < 1 || values > 4)
+    return emitError() << "expected values in [1, 4], got " << values;
+  if (stages < 1 || stages > 8)
+    return emitError() << "expected stages in [1, 8], got " << stages;
+  return success();
+}
+
 LogicalResult PipeType::verify(function_ref<InFlightDiagnostic()> emitError, TileType tile,
                                int64_t stages) {
   if (tile.getRank() != 2)

@@ -108,12 +108,16 @@ static void allocate(scf::ForallOp forall) {
     store.setSynced(
         llvm::any_of(loads, [&](LocalLoadOp load) { return reusesOwnRows(store, load); }));
   });
-  // Barriers follow the buffers, whose swizzle needs them aligned.
+  // Barriers and messages follow the buffers, whose swizzle needs them aligned.
   forall.walk([&](PipeCreateOp create) {
     if (!create.getReaders())
       return;
     create.setBarriers(used);
     used += barrierBytes(create.getPipe().getType().getStages());
+  });
+  forall.walk([&](MailboxCreateOp create) {
+    create.setOffset(used);
+    used += mailboxBytes(create.getMailbox().getType().getStages());
   });
   forall->setAttr(kSmemBytesAttr, b.getI64IntegerAttr(std::max(used, scratch)));
 }

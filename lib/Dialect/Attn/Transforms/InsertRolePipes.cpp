@@ -50,6 +50,7 @@ private:
   /// it before; on return, through the end of the block.
   void insertInto(Block &block, SmallVector<Value> &counters);
   Operation *insertInto(scf::ForOp loop, SmallVector<Value> &counters);
+  Operation *insertInto(scf::WhileOp loop, SmallVector<Value> &counters);
   Operation *insertInto(scf::IfOp ifOp, SmallVector<Value> &counters);
   void replace(LoadTileOp load, Value &counter);
   /// The pipes that serve loads below `op`.
@@ -97,6 +98,7 @@ void RolePipeInserter::storeThroughQ() {
       b.setInsertionPoint(store);
       BulkStoreOp::create(b, store.getLoc(), store.getTile(), load.getResult(), store.getDest(),
                           store.getBatch(), store.getRow(), store.getHead(), Value());
+      BulkStoreWaitOp::create(b, store.getLoc(), load.getResult());
       store.erase();
       break;
     }
@@ -219,6 +221,39 @@ Operation *RolePipeInserter::insertInto(scf::ForOp loop, SmallVector<Value> &cou
   return wider;
 }
 
+/// Loads stand in the body alone: the condition passes the counters on.
+Operation *RolePipeInserter::insertInto(scf::WhileOp loop, SmallVector<Value> &counters) {
+  SmallVector<unsigned> below = pipesBelow(loop);
+  if (below.empty())
+    return loop;
+  Location loc = loop.getLoc();
+  SmallVector<Type> types(loop.getResultTypes());
+  types.append(below.size(), b.getIndexType());
+  SmallVector<Value> inits(loop.getInits());
+  for (unsigned index : below)
+    inits.push_back(counters[index]);
+  b.setInsertionPoint(loop);
+  auto wider = scf::WhileOp::create(b, loc, types, inits);
+  wider.getBefore().takeBody(loop.getBefore());
+  wider.getAfter().takeBody(loop.getAfter());
+  SmallVector<Value> inside(counters);
+  for (unsigned index : below) {
+    wider.getConditionOp().getArgsMutable().append(
+        wider.getBeforeBody()->addArgument(b.getIndexType(), loc));
+    inside[index] = wider.getAfterBody()->addArgument(b.getIndexType(), loc);
+  }
+  insertInto(*wider.getAfterBody(), inside);
+  scf::YieldOp yield = wider.getYieldOp();
+  unsigned first = loop.getNumResults();
+  for (auto [i, index] : llvm::enumerate(below)) {
+    yield.getResultsMutable().append(inside[index]);
+    counters[index] = wider.getResult(first + i);
+  }
+  loop.replaceAllUsesWith(wider.getResults().take_front(first));
+  loop.erase();
+  return wider;
+}
+
 Operation *RolePipeInserter::insertInto(scf::IfOp ifOp, SmallVector<Value> &counters) {
   SmallVector<unsigned> below = pipesBelow(ifOp);
   if (below.empty())
@@ -256,6 +291,8 @@ void RolePipeInserter::insertInto(Block &block, SmallVector<Value> &counters) {
       if (auto it = pipeOfLoad.find(load); it != pipeOfLoad.end())
         replace(load, counters[it->second]);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      insertInto(loop, counters);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       insertInto(loop, counters);
     } else if (auto ifOp = dyn_cast<scf::IfOp>(op)) {
       insertInto(ifOp, counters);

@@ -32,6 +32,8 @@ int64_t attn::boxedTileBytes(int64_t rows, int64_t cols) {
 
 int64_t attn::barrierBytes(int64_t stages) { return stages * 16; }
 
+int64_t attn::mailboxBytes(int64_t stages) { return stages * kChunkBytes + barrierBytes(stages); }
+
 int64_t attn::warpMergeBytes(int64_t rows, int64_t cols, int64_t warps) {
   return llvm::alignTo(rows * cols * 4, kSmemAlignment) + warps * rows * 2 * 4;
 }
@@ -68,6 +70,8 @@ SharedMemoryUse attn::forwardSharedMemory(ScheduleAttr schedule, int64_t headDim
     use.k = stages * boxedTileBytes(kvTile, dimQK);
     use.v = stages * boxedTileBytes(kvTile, dimV);
     use.barriers = barrierBytes(qStages) + 2 * barrierBytes(stages);
+    if (schedule.getPersistent() != Persistence::None)
+      use.barriers += mailboxBytes(kMailboxStages);
     return use;
   }
   use.q = passes * sharedTileBytes(qTile, dimQK, elementBytes);

@@ -102,6 +102,20 @@ static std::optional<Read> readOf(Operation *op) {
   return std::nullopt;
 }
 
+static bool waitsForStore(Operation *user) { return isa<BulkStoreWaitOp>(user); }
+
+/// attn-overlap-stores leaves the wait for the store of a tile, and the release of the stage that
+/// it goes through, to the next round. The last round's is only waited for.
+static bool isReleasedElsewhere(const Read &read) {
+  auto users = read.tile.getUsers();
+  if (isa<PipeTileOp>(read.wait) && llvm::all_of(users, waitsForStore))
+    return read.wait->getBlock()->getOps<PipeReleaseOp>().empty();
+  return llvm::any_of(users, llvm::IsaPred<BulkStoreOp>) && llvm::none_of(users, waitsForStore) &&
+         llvm::any_of(read.pipe.getUsers(), [](Operation *user) {
+           return isa<PipeTileOp>(user) && llvm::any_of(user->getUsers(), waitsForStore);
+         });
+}
+
 /// attn-trim-pipes leaves out the releases of a pipe between roles of which no fill waits.
 static bool needsRelease(Value pipe) {
   auto create = pipe.getDefiningOp<PipeCreateOp>();
@@ -114,6 +128,10 @@ static bool needsRelease(Value pipe) {
 }
 
 static LogicalResult verifyLastUse(const Read &read, PipeReleaseOp release) {
+  auto users = read.tile.getUsers();
+  if (llvm::any_of(users, llvm::IsaPred<BulkStoreOp>) && llvm::none_of(users, waitsForStore))
+    return release.emitOpError() << "expected attn.bulk_store_wait of the stage's tile before it, "
+                                    "through which attn.bulk_store goes";
   for (Operation *user : read.tile.getUsers()) {
     Operation *use = release->getBlock()->findAncestorOpInBlock(*user);
     if (use && release->isBeforeInBlock(use)) {
@@ -130,7 +148,8 @@ static LogicalResult verifyLastUse(const Read &read, PipeReleaseOp release) {
 static LogicalResult verifyReads(Block &block) {
   SmallVector<Read> reads;
   for (Operation &op : block) {
-    if (std::optional<Read> read = readOf(&op); read && needsRelease(read->pipe))
+    if (std::optional<Read> read = readOf(&op);
+        read && needsRelease(read->pipe) && !isReleasedElsewhere(*read))
       reads.push_back(*read);
     auto release = dyn_cast<PipeReleaseOp>(op);
     if (!release)
@@ -159,6 +178,18 @@ static LogicalResult verifyPipe(PipeCreateOp create) {
   if (filled != read)
     return create.emitOpError() << (filled ? "is filled but never waited for"
                                            : "is waited for but never filled");
+  return success();
+}
+
+static LogicalResult verifyMailbox(MailboxCreateOp create) {
+  bool written = false, read = false;
+  for (Operation *user : create.getMailbox().getUsers()) {
+    written |= isa<MailboxPutOp, MailboxPassOp>(user);
+    read |= isa<MailboxGetOp, MailboxPassOp>(user);
+  }
+  if (written != read)
+    return create.emitOpError() << (written ? "is written but never read"
+                                            : "is read but never written");
   return success();
 }
 
@@ -224,6 +255,7 @@ static LogicalResult verifyOp(Operation *op) {
         return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<PipeCreateOp>(verifyPipe)
+      .Case<MailboxCreateOp>(verifyMailbox)
       .Case<TurnsBeginOp>(verifyTurnsBegin)
       .Case<TurnWaitOp, TurnPassOp, TurnsEndOp>(
           [](auto turn) { return verifyTurnsRange(turn, turn.getTurns()); })

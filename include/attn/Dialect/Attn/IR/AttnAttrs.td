@@ -138,7 +138,8 @@ def Attn_KVOrder : Attn_Enum<"KVOrder", "the order in which a Q tile visits the 
   I32EnumCase<"Ascending", 0, "ascending">, I32EnumCase<"Descending", 1, "descending">]>;
 
 def Attn_Persistence : Attn_Enum<"Persistence", "how CTAs come by their Q tiles", [
-  I32EnumCase<"None", 0, "none">, I32EnumCase<"Static", 1, "static">]>;
+  I32EnumCase<"None", 0, "none">, I32EnumCase<"Static", 1, "static">,
+  I32EnumCase<"Dynamic", 2, "dynamic">]>;
 
 def Attn_Producer : Attn_Enum<"Producer", "how a producer copies tiles", [
   I32EnumCase<"Tma", 0, "tma">, I32EnumCase<"CpAsync", 1, "cp_async">]>;
@@ -175,8 +176,9 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
       predecessor's P V.
     - `pingpong`: warpgroups take turns, so that one's products run beside the other's
       softmax.
-    - `persistent`: `none` (a CTA for each Q tile) or `static` (as many CTAs as run at once,
-      each takes every n-th tile).
+    - `persistent`: `none` (a CTA for each Q tile), `static` (as many CTAs as run at once,
+      each takes every n-th tile) or `dynamic` (each draws the next one from a counter in global
+      memory).
     - `q_stages`: Q tiles in flight or in use.
     - `producer`: `tma` (one warp copies boxes of tensor maps, which want 16-byte alignment) or
       `cp_async` (the threads of a warpgroup copy 16, 8 or 4 bytes at once as alignment allows, or

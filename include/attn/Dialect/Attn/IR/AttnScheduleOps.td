@@ -174,21 +174,42 @@ def Attn_NumCtasOp : Attn_Op<"num_ctas", [Pure]> {
   let assemblyFormat = "$tiles attr-dict";
 }
 
+def Attn_NextTileOp : Attn_Op<"next_tile", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "draws the number of a tile that no CTA has had yet";
+  let description = [{
+    CTAs of a persistent grid start with the tiles of their own numbers and draw once after each
+    tile: `tiles` times in all. The result is the grid's size plus what `counter` was, which goes up
+    by one, and from tiles - 1 back to 0: it is 0 again when the last CTA is done. A result of `tiles`
+    or more says that there is no tile left. Only the producer draws; consumers are told by mailbox.
+
+    - C1: the counter is memref<1xi32>.
+
+    Example: `%next = attn.next_tile %counter of(%tiles) : memref<1xi32>`
+  }];
+  let arguments = (ins Arg<MemRefOf<[I32]>, "", [MemRead, MemWrite]>:$counter, I32:$tiles);
+  let results = (outs I32:$tile);
+  let assemblyFormat = "$counter `of` `(` $tiles `)` attr-dict `:` type($counter)";
+  let hasVerifier = 1;
+}
+
 def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
   let summary = "warps of a CTA that copy, and warps that compute";
   let description = [{
     `producer` is run by one warp, which starts copies into pipes by tensor map, or by
     `producer_warps` warps, of which each fills the pipes that name it among their writers;
-    `consumer` by `warps` warps together. Both run at the same time and meet only in pipes. Pipes are created above.
+    `consumer` by `warps` warps together. Both run at the same time and meet only in pipes and
+    mailboxes, which are created above.
     `registers` are those of a thread of that role; 0 leaves the share that it was launched
     with.
 
     - C1: registers are 0, or a multiple of 8 in [24, 256].
     - C2: warps is a multiple of 4 in [4, 28].
-    - C3: the producer has no tiles; the consumer starts no copies into pipes.
+    - C3: the producer has no tiles; the consumer starts no copies into pipes and puts nothing into
+      mailboxes.
     - C4: it stands directly in the loop over CTAs.
     - C5: producer_warps is 1 or 4. The writers of pipes that the producer fills are among its
       warps where it has 4; where it has 1, pipes have no writers.
+    - C6: tiles are drawn by producers of one warp alone.
 
     Example:
     ```mlir
@@ -226,6 +247,75 @@ def Attn_TurnPassOp : Attn_TurnOp<"turn_pass"> {
 }
 def Attn_TurnsEndOp : Attn_TurnOp<"turns_end"> {
   let summary = "takes back the turn that nobody waits for";
+}
+
+//===----------------------------------------------------------------------===//
+// Messages between roles
+//===----------------------------------------------------------------------===//
+
+def Attn_MailboxCreateOp : Attn_Op<"mailbox_create", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "reserves shared memory for messages from the producer to the consumers";
+  let description = [{
+    `readers` is the number of warps that read a message. `offset` (bytes from the start of the
+    CTA's shared memory) is that of the messages, 16 bytes each; the mbarriers, "full" and "empty"
+    of each stage, lie behind them. `attn-allocate-smem` sets it.
+
+    - C1: offset is a multiple of 16 and not negative.
+
+    Example: `%m = attn.mailbox_create readers(8) : <values = 3, stages = 2>`
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$readers, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Attn_MailboxType:$mailbox);
+  let assemblyFormat = [{
+    `readers` `(` $readers `)` (`offset` `=` $offset^)? attr-dict `:` type($mailbox)
+  }];
+  let hasVerifier = 1;
+}
+
+class Attn_MailboxOp<string mnemonic> : Attn_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  let hasVerifier = 1;
+}
+
+def Attn_MailboxPassOp : Attn_MailboxOp<"mailbox_pass"> {
+  let summary = "numbers that the producer finds out and the consumers are told";
+  let description = [{
+    Results are the operands. `attn-assign-roles` makes a `mailbox_put` and a `mailbox_get` of it, so
+    that consumers have neither the work nor the registers of what the operands are computed with.
+
+    - C1: operands and results are as many as the mailbox's values.
+
+    Example: `%b, %h = attn.mailbox_pass %m[%it] (%0, %1) : <values = 2, stages = 2> -> index, index`
+  }];
+  let arguments = (ins Attn_MailboxType:$mailbox, Index:$iteration, Variadic<Index>:$values);
+  let results = (outs Variadic<Index>:$passed);
+  let assemblyFormat = [{
+    $mailbox `[` $iteration `]` `(` $values `)` attr-dict `:` type($mailbox) `->` type($passed)
+  }];
+}
+
+def Attn_MailboxPutOp : Attn_MailboxOp<"mailbox_put"> {
+  let summary = "writes the message of an iteration, as soon as that before it in its stage is read";
+  let description = [{
+    Stage and phase are those of pipes. Where the producer has several warps, the first one writes.
+
+    - C1: operands are as many as the mailbox's values.
+
+    Example: `attn.mailbox_put %m[%it] (%b, %h, %i) : <values = 3, stages = 2>`
+  }];
+  let arguments = (ins Attn_MailboxType:$mailbox, Index:$iteration, Variadic<Index>:$values);
+  let assemblyFormat = "$mailbox `[` $iteration `]` `(` $values `)` attr-dict `:` type($mailbox)";
+}
+
+def Attn_MailboxGetOp : Attn_MailboxOp<"mailbox_get"> {
+  let summary = "waits for the message of an iteration and reads it, once in each warp";
+  let description = [{
+    - C1: results are as many as the mailbox's values.
+
+    Example: `%b, %h = attn.mailbox_get %m[%it] : <values = 2, stages = 2> -> index, index`
+  }];
+  let arguments = (ins Attn_MailboxType:$mailbox, Index:$iteration);
+  let results = (outs Variadic<Index>:$values);
+  let assemblyFormat = "$mailbox `[` $iteration `]` attr-dict `:` type($mailbox) `->` type($values)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -284,8 +374,8 @@ def Attn_BulkStoreOp : Attn_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>
   let summary = "writes accumulators to rows of a tensor through a buffer in shared memory";
   let description = [{
     `attn.store_tile` for tiles that hardware copies box by box: each warpgroup rounds its rows
-    into its share of `buffer` and starts the copy. Returns when the buffer may be
-    written again; the tensor holds the tile when the kernel ends.
+    into its share of `buffer` and starts the copy. `attn.bulk_store_wait` says when the buffer may
+    be written again; the tensor holds the tile when the kernel ends.
 
     - C1: tile and buffer agree in rows, and the buffer has at least as many columns.
     - C2: the tensor has four dims and the buffer's 16-bit element type; the map's boxes have it
@@ -302,6 +392,17 @@ def Attn_BulkStoreOp : Attn_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>
     attr-dict `:` type($tile) `,` type($buffer) `,` type($dest)
   }];
   let hasVerifier = 1;
+}
+
+def Attn_BulkStoreWaitOp : Attn_Op<"bulk_store_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until the stores of this role have read the buffer";
+  let description = [{
+    Each warpgroup waits for the copies that it has started itself, those of all buffers.
+
+    Example: `attn.bulk_store_wait %q : !attn.tile<128x64xf16>`
+  }];
+  let arguments = (ins Attn_TileType:$buffer);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
 }
 
 //===----------------------------------------------------------------------===//

@@ -53,6 +53,18 @@ def Attn_SoftmaxStateType : Attn_Type<"SoftmaxState", "softmax_state"> {
   let genVerifyDecl = 1;
 }
 
+def Attn_MailboxType : Attn_Type<"Mailbox", "mailbox"> {
+  let summary = "a ring of messages of a few numbers in shared memory, from one role to another";
+  let description = [{
+    A message is `values` numbers in [-2^31, 2^31); `stages` of them are kept until they are read.
+
+    Example: `!attn.mailbox<values = 3, stages = 2>`
+  }];
+  let parameters = (ins "int64_t":$values, "int64_t":$stages);
+  let assemblyFormat = "`<` `values` `=` $values `,` `stages` `=` $stages `>`";
+  let genVerifyDecl = 1;
+}
+
 def Attn_PipeType : Attn_Type<"Pipe", "pipe"> {
   let summary = "a ring of shared-memory tile buffers that copies fill ahead of use";
   let parameters = (ins "::attn::TileType":$tile, "int64_t":$stages);

@@ -39,6 +39,10 @@ constexpr llvm::StringLiteral kSmemBytesAttr = "attn.smem_bytes";
 /// On a tensor map argument of a kernel: the position of the tensor that it describes.
 constexpr llvm::StringLiteral kTensorMapOfAttr = "attn.tensor_map_of";
 
+/// On an argument of a kernel that is the counter `attn.next_tile` draws from: memref<1xi32>, 0
+/// when the kernel starts and when it ends.
+constexpr llvm::StringLiteral kTileCounterAttr = "attn.tile_counter";
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_IR_TILEPROGRAMATTRS_H

@@ -120,13 +120,18 @@ def AttnPersist : Pass<"attn-persist", "::mlir::func::FuncOp"> {
     takes every n-th tile. With `order = longest_first` it counts from the front and from the back
     of every n tiles in turn, and tiles are sorted by length in sections of heads whose K and V fit
     the L2 cache together, every other section backwards: work is even without the CTAs asking each
-    other.
+    other. The ids of a tile go through a mailbox, so that `attn-assign-roles` leaves finding them to
+    the producer.
 
     ```mlir
     scf.forall (%b, %h, %i) in (%nb, %nh, %ni) { ... }
     // becomes
     scf.forall (%cta) in (%n) {   // %n = attn.num_ctas %tiles
-      scf.for %tile = %cta to %tiles step %n { ids of %tile ... }
+      %m = attn.mailbox_create ...
+      scf.for %round = %c0 to %rounds step %c1 {
+        %b, %h, %i = attn.mailbox_pass %m[%round] (ids of tile %round * %n + %cta)
+        ...
+      }
     }
     ```
   }];
@@ -214,6 +219,33 @@ def AttnWaitAhead : Pass<"attn-wait-ahead", "::mlir::func::FuncOp"> {
       scf.if %more { attn.pipe_ready %p[%next] }
       %o = attn.mma_wait %f pending(0)
     }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def AttnOverlapStores : Pass<"attn-overlap-stores", "::mlir::func::FuncOp"> {
+  let summary = "start on the next Q tile while the output of the last one leaves";
+  let description = [{
+    Where a CTA computes one Q tile after the other and Q has two buffers or more: what computes
+    waits for the store of a tile, and releases the buffer that it goes through, once the first
+    product of the next tile is there. With one buffer the next Q needs that one first.
+
+    ```mlir
+    scf.for ... iter_args(%it) {
+      ...
+      attn.bulk_store %o via %q, ...
+      attn.bulk_store_wait %q
+      attn.pipe_release %p[%it]
+    }
+    // becomes
+    scf.for ... iter_args(%it) {
+      %s = attn.mma_wait %first pending(0)
+      scf.if %not_first { attn.bulk_store_wait %before; attn.pipe_release %p[%it - 1] }
+      ...
+      attn.bulk_store %o via %q, ...
+    }
+    scf.if %any { attn.bulk_store_wait %last }
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

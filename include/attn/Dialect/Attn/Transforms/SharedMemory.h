@@ -29,6 +29,13 @@ int64_t boxedTileBytes(int64_t rows, int64_t cols);
 /// Bytes of the two mbarriers of each stage of a pipe.
 int64_t barrierBytes(int64_t stages);
 
+/// Messages that the producer of a persistent CTA may be ahead: one for each buffer that Q can
+/// have.
+constexpr int64_t kMailboxStages = 2;
+
+/// Bytes of a mailbox: messages of a chunk, and their mbarriers behind them.
+int64_t mailboxBytes(int64_t stages);
+
 /// The layout that lets eight consecutive rows of a 16-byte column be read without bank
 /// conflicts: rows of 8 n chunks are XOR-swizzled, other rows get an odd pitch.
 SharedLayoutAttr sharedLayoutFor(mlir::MLIRContext *context, int64_t cols, int64_t elementBytes);
