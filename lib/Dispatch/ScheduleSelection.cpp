@@ -13,10 +13,6 @@ using namespace attn;
 /// Before the steps of RowMismatch: what the user asks for is another row.
 constexpr int kOtherInstruction = -1;
 
-/// Keys of a window that most sequences are longer than. Where they are shorter, a window is a
-/// causal mask.
-constexpr int64_t kSmallWindow = 2048;
-
 namespace {
 
 struct ClosestRow {
@@ -99,10 +95,8 @@ std::optional<RowMismatch> RowSearch::tryRow(const FileRow &row, StringRef devic
 
 std::optional<RowMismatch> RowSearch::trySchedule(ScheduleValues values, bool setsOrder,
                                                   ScheduleAttr &schedule) {
-  // Rows of Q near the end see most keys: started last, they would run alone. Through a small
-  // window almost all rows see equally many, and neighbours share them.
-  bool isEven = facts.windowKeys && *facts.windowKeys <= kSmallWindow;
-  if (!setsOrder && !isEven && facts.masks & (masks::Causal | masks::Window))
+  // Rows of Q near the end see most keys: started last, they would run alone.
+  if (!setsOrder && facts.masks & (masks::Causal | masks::Window))
     values.order = TileOrder::LongestFirst;
   values.packGqa &= facts.canPackGqa && pins.algorithm != Algorithm::FA1;
   // f32 output of 16-bit inputs shows how P was rounded: that of a row's largest score must be 1.

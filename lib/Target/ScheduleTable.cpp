@@ -46,22 +46,6 @@ static unsigned maskSet(MaskAttrInterface mask) {
       .Default([](Attribute) { return masks::Other; });
 }
 
-/// The most keys of a row, where the mask bounds them by a constant.
-static std::optional<int64_t> windowKeys(MaskAttrInterface mask) {
-  if (auto window = dyn_cast<WindowMaskAttr>(mask)) {
-    if (window.getLeft() < 0 || window.getRight() < 0)
-      return std::nullopt;
-    auto keys = llvm::SaturatingAdd<uint64_t>(window.getLeft(), window.getRight(), uint64_t(1));
-    return static_cast<int64_t>(std::min<uint64_t>(keys, INT64_MAX));
-  }
-  std::optional<int64_t> least;
-  if (auto all = dyn_cast<AllOfMaskAttr>(mask))
-    for (Attribute member : all.getMasks())
-      if (std::optional<int64_t> keys = windowKeys(cast<MaskAttrInterface>(member)))
-        least = std::min(least.value_or(*keys), *keys);
-  return least;
-}
-
 ProblemFacts attn::describeProblem(ForwardOp op) {
   ProblemFacts facts;
   facts.elementType = op.getElementType();
@@ -72,7 +56,6 @@ ProblemFacts attn::describeProblem(ForwardOp op) {
   facts.alignmentBytes = op.getAlignmentBytes();
   facts.element = elementSet(facts.elementType);
   facts.masks = maskSet(op.getMask());
-  facts.windowKeys = windowKeys(op.getMask());
   facts.maxSeqLen = op.getMaxSeqLen();
   bool oneQuery = cast<MemRefType>(op.getQ().getType()).getDimSize(1) == 1;
   facts.phase = oneQuery ? phases::Decode : phases::Prefill;

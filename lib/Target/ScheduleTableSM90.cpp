@@ -71,31 +71,41 @@ constexpr ScheduleRow shortRow(int64_t maxSeqLen, int64_t minHeadDimQK, Schedule
   return row;
 }
 
-// Measured on an H200 (docs/performance.md). Persistent CTAs pay where Q has two buffers, so that
-// the next Q tile comes early, and at head dim 256 even without. The card's power bounds most of
-// these kernels: Q in registers and no turns save some of it; where turns are still taken they win
-// 1 to 3 % under a causal mask. 64 keys waste less on the diagonal than 80 and are slower without
-// one. Short sequences are few tiles: smaller ones waste less at their ends, and two Q buffers
-// hide the change from tile to tile, which long sequences make rarely.
+// Measured on an H200 (docs/performance.md). Two Q buffers let the next Q tile come, and O leave,
+// beside products; long sequences change tiles rarely and gain more from longer K/V tiles. Drawing
+// tiles evens out the ends of CTAs, which is worth 1 to 7 %, except at head dim 128 without a mask:
+// equal tiles, where it costs 1 %. The card's power bounds most of these kernels: Q in registers
+// and no turns save some of it. 64 keys waste less on the diagonal than 80.
 constexpr ScheduleRow kWgmma[] = {
     shortRow(1024, 8,
              wgmmaRow("wgmma_d64_short", 64, 64, masks::Causal | masks::Window,
-                      wgmmaPair(128, 2, Persistence::Static))),
-    wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 32, 160, Persistence::Static)),
+                      wgmmaPair(128, 2, Persistence::Dynamic))),
+    wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 32, 160, Persistence::Dynamic)),
     wgmmaRow("wgmma_d96", 96, 96, masks::Any,
+             withQInRegisters(wgmmaPair(128, 2, Persistence::Dynamic))),
+    wgmmaRow("wgmma_d128_full", 128, 128, masks::Full,
              withQInRegisters(wgmmaPair(128, 2, Persistence::Static))),
     wgmmaRow("wgmma_d128", 128, 128, masks::Any,
-             withQInRegisters(wgmmaPair(128, 2, Persistence::Static))),
-    shortRow(2048, 136,
+             withQInRegisters(wgmmaPair(128, 2, Persistence::Dynamic))),
+    wgmmaRow("wgmma_d128_v256", 128, 256, masks::Any, wgmmaPair(80, 2, Persistence::Dynamic)),
+    shortRow(4096, 136,
+             wgmmaRow("wgmma_d192_v128_short", 192, 128, masks::Any,
+                      withQInRegisters(wgmmaPair(96, 2, Persistence::Dynamic)))),
+    wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any, wgmmaPair(112, 1, Persistence::Dynamic)),
+    shortRow(4096, 136,
              wgmmaRow("wgmma_d192_short_full", 192, 192, masks::Full,
-                      withQInRegisters(wgmmaPair(80, 2, Persistence::Static)))),
+                      withQInRegisters(wgmmaPair(80, 2, Persistence::Dynamic)))),
     shortRow(2048, 136,
              wgmmaRow("wgmma_d192_short", 192, 192, masks::Any,
-                      withQInRegisters(wgmmaPair(64, 2, Persistence::Static)))),
-    wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any, wgmmaPair(112, 1, Persistence::None)),
-    wgmmaRow("wgmma_d192", 192, 192, masks::Any, inTurns(wgmmaPair(96, 1, Persistence::None))),
-    wgmmaRow("wgmma_d256_full", 256, 256, masks::Full, wgmmaPair(80, 1, Persistence::Static)),
-    wgmmaRow("wgmma_d256", 256, 256, masks::Any, inTurns(wgmmaPair(64, 1, Persistence::Static))),
+                      withQInRegisters(wgmmaPair(64, 2, Persistence::Dynamic)))),
+    wgmmaRow("wgmma_d192_full", 192, 192, masks::Full,
+             inTurns(wgmmaPair(96, 1, Persistence::None))),
+    wgmmaRow("wgmma_d192", 192, 192, masks::Any,
+             withQInRegisters(wgmmaPair(80, 2, Persistence::Dynamic))),
+    wgmmaRow("wgmma_d256", 256, 256, masks::Full | masks::Causal,
+             wgmmaPair(64, 1, Persistence::Dynamic)),
+    // Drawn tiles would spill registers here.
+    wgmmaRow("wgmma_d256_window", 256, 256, masks::Any, wgmmaPair(64, 1, Persistence::Static)),
 };
 
 /// A row for tensors that tensor maps do not take. One query too: what else takes it computes

@@ -32,11 +32,9 @@ struct ProblemFacts {
   bool hasLse = false;
   int64_t headDimQK = 0, headDimV = 0;
   int64_t alignmentBytes = 0;
-  unsigned element = 0; ///< One member of elements::Set.
-  unsigned masks = 0;   ///< A masks::Set.
-  unsigned phase = 0;   ///< One member of phases::Set.
-  /// The most keys that the mask leaves a row, where it is a window of constant size.
-  std::optional<int64_t> windowKeys = std::nullopt;
+  unsigned element = 0;                            ///< One member of elements::Set.
+  unsigned masks = 0;                              ///< A masks::Set.
+  unsigned phase = 0;                              ///< One member of phases::Set.
   std::optional<int64_t> maxSeqLen = std::nullopt; ///< Of the sequences to choose for.
   bool canPackGqa = false;                         ///< See ForwardOp.
 

@@ -134,10 +134,12 @@ struct LowerMmaWait : TileOpPattern<MmaWaitOp> {
 class BoxedBlocks {
 public:
   BoxedBlocks(ThreadBuilder &t, TileType buffer, Value offset)
+      : BoxedBlocks(t, buffer, offset, t.lane(), t.warp()) {}
+  BoxedBlocks(ThreadBuilder &t, TileType buffer, Value offset, Value lane, Value warp)
       : t(t), rows(buffer.getRows()), offset(offset) {
-    Value lane = t.lane(), inMatrix = t.bitAnd(lane, 7);
+    Value inMatrix = t.bitAnd(lane, 7);
     Value lower = t.bitAnd(t.div(lane, 8), 1), right = t.div(lane, 16);
-    Value row = t.add(t.mul(t.warp(), 16), t.add(t.mul(lower, 8), inMatrix));
+    Value row = t.add(t.mul(warp, 16), t.add(t.mul(lower, 8), inMatrix));
     rowOffset = t.mul(row, kBoxRowBytes);
     swizzle = t.mul(t.bitXor(right, inMatrix), kChunkBytes);
   }
@@ -205,14 +207,19 @@ struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
              << "expected a multiple of 16 columns, which a warp writes at a time, "
              << "got " << op.getTile().getType().getCols();
     Value offset = single(adaptor.getBuffer());
-    writeBlocks(t, map, adaptor.getTile(), buffer, offset);
+    // Places of a thread in the buffer are computed for each tile: nothing moves a shuffle out of
+    // the loop over tiles, through which they would take registers.
+    Value thread = t.shuffleXor(t.thread(), 0);
+    Value warp = t.broadcast(t.div(thread, kWarpSize));
+    BoxedBlocks blocks(t, buffer, offset, t.bitAnd(thread, kWarpSize - 1), warp);
+    writeBlocks(t, map, adaptor.getTile(), buffer.getElementType(), blocks);
 
     // Generic writes before the asynchronous proxy's reads.
     fenceAsyncProxy(t);
-    Value group = warpgroup(t);
+    Value group = t.div(warp, kWarpgroupWarps);
     NVVM::BarrierOp::create(t.b, t.loc, TypeRange(), t.add(group, kStoreBarriers),
                             t.i32(kWarpgroupThreads), NVVM::BarrierReductionAttr(), Value());
-    Value first = t.equal(t.rem(t.thread(), kWarpgroupThreads), t.i32(0));
+    Value first = t.equal(t.rem(thread, kWarpgroupThreads), t.i32(0));
     Value row = t.add(t.toI32(single(adaptor.getRow())), t.mul(group, kWarpgroupRows));
     Value head = t.toI32(single(adaptor.getHead())), batch = t.toI32(single(adaptor.getBatch()));
     t.emitIf(first, [&] {
@@ -233,15 +240,14 @@ struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
 
 private:
   static void writeBlocks(ThreadBuilder &t, const FragmentMap &map, ValueRange values,
-                          TileType buffer, Value offset) {
-    BoxedBlocks blocks(t, buffer, offset);
+                          Type elementType, BoxedBlocks &blocks) {
     auto [layout, shape, element] = matrixAttributes(t.b.getContext());
     for (unsigned block = 0; block < map.colBlocks / 2; ++block) {
       SmallVector<Value> packed;
       for (unsigned half = 0; half < 2; ++half)
         for (unsigned pair = 0; pair < 2; ++pair) {
           unsigned i = map.index(0, 2 * block + half, 2 * pair);
-          packed.push_back(t.pack16(values[i], values[i + 1], buffer.getElementType()));
+          packed.push_back(t.pack16(values[i], values[i + 1], elementType));
         }
       NVVM::StMatrixOp::create(t.b, t.loc, blocks.pointer(block), packed, layout, shape, element);
     }

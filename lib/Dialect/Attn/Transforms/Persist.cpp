@@ -39,8 +39,10 @@ private:
   void takeEveryNth();
   LogicalResult drawEach();
   Value addCounter();
-  /// Tells all roles the ids of a tile.
-  SmallVector<Value> pass(ArrayRef<Value> ids, Value round);
+  void hoistReversals();
+  /// Tells all roles the ids of a tile; a negative first one where there is no tile, if `more` says
+  /// so.
+  SmallVector<Value> pass(ArrayRef<Value> ids, Value round, Value more = {});
   /// Moves the loop's body to the end of a block, for a tile of these ids.
   void moveBody(Block &block, ValueRange ids);
   Value widen(Value value) { return arith::IndexCastOp::create(b, loc, b.getIndexType(), value); }
@@ -54,14 +56,42 @@ private:
   /// How many tiles there are, the size of the grid, and the number of the CTA in it (i32).
   Value tiles, ctas, cta;
   Value mailbox;
+  /// For each id, what it is taken from if the body counts its tiles from the last one; else null.
+  SmallVector<Value> lastIds;
 };
 
 } // namespace
 
-SmallVector<Value> Persister::pass(ArrayRef<Value> ids, Value round) {
+/// The producer does the counting from the last tile, where that is all the body does with an id.
+void Persister::hoistReversals() {
+  for (Value id : forall.getInductionVars()) {
+    lastIds.push_back({});
+    auto reversal = id.hasOneUse() ? dyn_cast<arith::SubIOp>(*id.user_begin()) : arith::SubIOp();
+    if (!reversal || reversal.getRhs() != id)
+      continue;
+    Value last = reversal.getLhs();
+    Operation *def = last.getDefiningOp();
+    if (def && def->getBlock() == forall.getBody() && isPure(def) &&
+        llvm::none_of(def->getOperands(), [&](Value operand) {
+          return operand.getParentRegion() == &forall.getRegion();
+        }))
+      def->moveBefore(forall);
+    if (last.getParentRegion() == &forall.getRegion())
+      continue;
+    lastIds.back() = last;
+    reversal.getResult().replaceAllUsesWith(id);
+    reversal.erase();
+  }
+}
+
+SmallVector<Value> Persister::pass(ArrayRef<Value> ids, Value round, Value more) {
   SmallVector<Value> values;
-  for (Value id : ids)
-    values.push_back(widen(id));
+  for (auto [id, last] : llvm::zip(ids, lastIds)) {
+    Value wide = widen(id);
+    values.push_back(last ? Value(arith::SubIOp::create(b, loc, last, wide)) : wide);
+  }
+  if (more)
+    values.front() = numbering.choose(more, values.front(), position(-1));
   auto pass = MailboxPassOp::create(b, loc, SmallVector<Type>(ids.size(), b.getIndexType()),
                                     mailbox, round, values);
   return SmallVector<Value>(pass.getPassed());
@@ -111,7 +141,6 @@ Value Persister::addCounter() {
   return kernel.getArgument(index);
 }
 
-/// A message whose first id is negative says that there is no tile left.
 LogicalResult Persister::drawEach() {
   TileNumbering &n = numbering;
   Value counter = addCounter();
@@ -119,20 +148,19 @@ LogicalResult Persister::drawEach() {
     return forall.emitOpError() << "cannot add a counter of tiles to its kernel's arguments";
   Type index = b.getIndexType();
   SmallVector<Type> carried = {b.getI32Type(), index};
-  SmallVector<Type> told(1 + forall.getRank(), index);
-  auto loop = scf::WhileOp::create(b, loc, told, ValueRange{cta, position(0)});
+  SmallVector<Type> passed(1 + forall.getRank(), index);
+  auto loop = scf::WhileOp::create(b, loc, passed, ValueRange{cta, position(0)});
 
   Block *before = b.createBlock(&loop.getBefore(), {}, carried, {loc, loc});
   Value tile = before->getArgument(0), round = before->getArgument(1);
   SmallVector<Value> ids = n.ids(tile);
-  ids.front() =
-      n.choose(n.compare(arith::CmpIPredicate::slt, tile, tiles), ids.front(), n.constant(-1));
-  SmallVector<Value> values = pass(ids, round);
-  Value more = n.compare(arith::CmpIPredicate::sge, values.front(), position(0));
+  SmallVector<Value> values = pass(ids, round, n.compare(arith::CmpIPredicate::slt, tile, tiles));
+  Value told = n.compare(arith::CmpIPredicate::sge, values.front(), position(0));
   values.insert(values.begin(), round);
-  scf::ConditionOp::create(b, loc, more, values);
+  scf::ConditionOp::create(b, loc, told, values);
 
-  Block *body = b.createBlock(&loop.getAfter(), {}, told, SmallVector<Location>(told.size(), loc));
+  Block *body =
+      b.createBlock(&loop.getAfter(), {}, passed, SmallVector<Location>(passed.size(), loc));
   Value one = position(1);
   moveBody(*body, body->getArguments().drop_front());
   b.setInsertionPointToEnd(body);
@@ -143,6 +171,7 @@ LogicalResult Persister::drawEach() {
 }
 
 LogicalResult Persister::run() {
+  hoistReversals();
   Value count = numbering.count();
   Value size = NumCtasOp::create(b, loc, count);
   auto grid =
