@@ -362,36 +362,57 @@ def cp_async(size, given):
                 [Buffer(data), Buffer(np.zeros_like(after), after), given], 128 * size)
 
 
+# Counters that start again at a bound, and how one step changes them.
+WRAPS = {
+    "uinc_wrap": lambda value, bound: 0 if value >= bound else value + 1,
+    "udec_wrap": lambda value, bound: bound if value == 0 or value > bound else value - 1,
+}
+
+
 def atomic(operation, kind, shared):
     """All threads on one of eight words; the order must not matter."""
     def make(name):
         f = Function(name, [("in", G), ("out", G)])
         f.start()
         if shared:
-            f.copy(32, True, "%out")
+            f.copy(8 * size, True, "%out")
             f.barrier()
-        mine = f.load(kind, f.offset("%in", f.mul("%thread", 4), G))
-        at = f.mul(f.op("and", "%thread", 7), 4)
+        mine = f.load(kind, f.offset("%in", f.mul("%thread", size), G))
+        at = f.mul(f.op("and", "%thread", 7), size)
         pointer = f.shared(at) if shared else f.offset("%out", at, G)
         scope = "block" if shared else "device"
         f.value(f'llvm.atomicrmw {operation} {pointer}, {mine} syncscope("{scope}") monotonic : '
                 f"{S if shared else G}, {kind}")
         if shared:
             f.barrier()
-            f.copy(32, False, "%out")
+            f.copy(8 * size, False, "%out")
         return f
 
-    dtype = np.float32 if kind == "f32" else np.int32
+    dtype = np.dtype({"f32": np.float32, "i32": np.int32, "i64": np.int64}[kind])
+    size = dtype.itemsize
     rng = np.random.default_rng(8)
     data, before = rng.integers(-50, 50, 128).astype(dtype), rng.integers(-50, 50, 8).astype(dtype)
     after = before.copy()
-    function = {"add": np.add, "fadd": np.add, "max": np.maximum, "min": np.minimum,
-                "umax": np.maximum, "_and": np.bitwise_and, "_or": np.bitwise_or,
-                "_xor": np.bitwise_xor}[operation]
-    view = (lambda x: x.view(np.uint32)) if operation == "umax" else (lambda x: x)
-    function.at(view(after), np.arange(128) % 8, view(data))
+    words = np.arange(128) % 8
+    if operation in WRAPS:
+        # The 16 threads of a word have one bound; some words begin beyond it.
+        data = (words + 1).astype(dtype)
+        before = (words[:8] * 3 % 11).astype(dtype)
+        after = before.copy()
+        for word, bound in zip(words, data):
+            after[word] = WRAPS[operation](after[word], bound)
+    elif operation == "xchg":
+        data = (words + 100).astype(dtype)
+        after = data[:8].copy()
+    else:
+        function = {"add": np.add, "fadd": np.add, "max": np.maximum, "min": np.minimum,
+                    "umax": np.maximum, "umin": np.minimum, "_and": np.bitwise_and,
+                    "_or": np.bitwise_or, "_xor": np.bitwise_xor}[operation]
+        unsigned = operation in ("umax", "umin")
+        view = (lambda x: x.view(f"u{size}")) if unsigned else (lambda x: x)
+        function.at(view(after), words, view(data))
     name = f"atomic_{operation.strip('_')}_{kind}_{'shared' if shared else 'global'}"
-    return Case(name, kernel(name, make), [Buffer(data), Buffer(before, after)], 32)
+    return Case(name, kernel(name, make), [Buffer(data), Buffer(before, after)], 8 * size)
 
 
 def cases():
@@ -408,6 +429,7 @@ def cases():
         for given in (0, size // 2, size):
             yield cp_async(size, given)
     for shared in (False, True):
-        for operation in ("add", "max", "min", "umax", "_and", "_or", "_xor"):
-            yield atomic(operation, "i32", shared)
+        for operation in ("add", "max", "min", "umax", "umin", "_and", "_or", "_xor", "xchg", *WRAPS):
+            for kind in ("i32", "i64"):
+                yield atomic(operation, kind, shared)
         yield atomic("fadd", "f32", shared)
