@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAGIC = b"ATTNKRN\n"
-SCHEMA = 2
+SCHEMA = 3
 DYNAMIC = -1
 
 # Element types of the manifest: PyTorch's name and the bytes of one element.
@@ -284,6 +284,11 @@ class Function:
         launches = []
         for entry, function in zip(self.manifest["kernels"], self.kernels):
             cells = [cell for index in entry["arguments"] for cell in parameters[index]]
+            if entry["tile_counter"]:
+                # One for each call: graphs of several calls may run their kernels side by side.
+                counter = self._tile_counter()
+                keep.append(counter)
+                cells += tensor_parameters(counter)
             cells += [
                 encode_tensor_map(self.driver, spec, specs[spec["arg"]], values[spec["arg"]])
                 for spec in entry["tensor_maps"]
@@ -298,6 +303,11 @@ class Function:
                 (function, grid, entry["threads"], entry["dynamic_shared"], pointers)
             )
         return Call(self.driver, launches, keep)
+
+    def _tile_counter(self):
+        import torch
+
+        return torch.zeros(1, dtype=torch.int32, device=f"cuda:{self.device}")
 
     def _allocate(self, workspace, values):
         import torch

@@ -85,6 +85,7 @@ static Json write(const KernelEntry &kernel) {
           {"dynamic_shared", kernel.dynamicSharedBytes},
           {"registers", kernel.registers},
           {"arguments", kernel.arguments},
+          {"tile_counter", kernel.tileCounter},
           {"tensor_maps", writeAll(kernel.tensorMaps)}};
 }
 
@@ -250,6 +251,7 @@ public:
     read(object, "dynamic_shared", result.dynamicSharedBytes);
     read(object, "registers", result.registers);
     read(object, "arguments", result.arguments);
+    read(object, "tile_counter", result.tileCounter);
     forEach(object, "tensor_maps", [&](const Json &item) {
       TensorMapSpec &map = result.tensorMaps.emplace_back();
       read(item, "arg", map.argument);

@@ -88,6 +88,9 @@ static Status checkKernel(const Manifest &manifest, const KernelEntry &kernel) {
   for (int32_t index : kernel.arguments)
     if (index < 0 || static_cast<size_t>(index) >= count)
       return invalid(where + ": expected argument positions below " + std::to_string(count), index);
+  if (kernel.tileCounter && !kernel.persistent)
+    return fail(ErrorCode::Internal,
+                "manifest: " + where + ": expected a tile counter of persistent kernels alone");
   for (const TensorMapSpec &map : kernel.tensorMaps)
     if (Status status = checkTensorMap(manifest, map, where); !status)
       return status;

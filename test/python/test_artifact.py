@@ -12,7 +12,7 @@ import pytest
 from attnc import attnc
 
 MANIFEST = {
-    "schema": 2,
+    "schema": 3,
     "chip": "sm_80",
     "payload": "ptx",
     "compiler": "test",
@@ -35,13 +35,14 @@ MANIFEST = {
             "registers": -1,
             "arguments": [0, 1, 2],
             "persistent": False,
+            "tile_counter": False,
             "tensor_maps": [],
         }
     ],
 }
 
 
-def pack(manifest=None, payload=b".version 8.0\n", schema=2):
+def pack(manifest=None, payload=b".version 8.0\n", schema=3):
     key = b"0" * 64
     text = json.dumps(manifest or MANIFEST).encode()
     header = b"ATTNKRN\n" + struct.pack("<IIQQQ", schema, 0, len(key), len(text), len(payload))
@@ -192,7 +193,7 @@ def test_driver_error_names_the_call(cuda):
     [
         (b"", "not an attn artifact"),
         (b".version 8.0\n" * 20, "not an attn artifact"),
-        (pack(schema=1), "expected artifact schema 2, got 1"),
+        (pack(schema=1), "expected artifact schema 3, got 1"),
         (pack()[:-1], "lengths do not add up"),
         (pack()[:-1] + b"x", "do not match their digest"),
     ],
@@ -274,6 +275,30 @@ def test_small_grids_stay_and_single_elements_have_any_stride(map_cuda):
 def test_the_map_of_an_empty_tensor_is_not_encoded(map_cuda):
     load(map_cuda, manifest_with_map()).bind(q=tensor16(2, 0, 4, 64), o=tensor(2, 0, 4, 8), scale=0.5)
     assert map_cuda.maps == []
+
+
+def test_the_tile_counter_is_zero_and_before_the_maps(map_cuda):
+    manifest = manifest_with_map()
+    manifest["kernels"][0]["tile_counter"] = True
+    function = load(map_cuda, manifest)
+    made = []
+
+    def count():
+        made.append(Tensor(np.zeros(1, np.int32)))
+        return made[-1]
+
+    function._tile_counter = count
+    q, o = tensor16(2, 100, 4, 64), tensor(2, 100, 4, 8)
+    calls = [function.bind(q=q, o=o, scale=0.5) for _ in range(2)]
+    for call in calls:
+        call.launch(0)
+    assert len(made) == 2
+    for launch, counter in zip(map_cuda.launches, made):
+        scale, *words, described = launch[9]
+        assert ctypes.c_float.from_address(scale).value == 0.5
+        address = counter.data_ptr()
+        assert [ctypes.c_uint64.from_address(p).value for p in words] == [address, address, 0, 1, 1]
+        assert len(ctypes.string_at(described, 128)) == 128
 
 
 def test_artifact_with_tensor_maps_of_the_compiler(map_cuda, tmp_path):

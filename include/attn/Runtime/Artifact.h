@@ -18,8 +18,9 @@
 // Kernel parameters: a memref argument of rank r is passed as the fields of
 // MLIR's LLVM memref descriptor, each a parameter of its own: allocated
 // pointer, aligned pointer, i64 offset (always 0), r i64 sizes, r i64 strides
-// in elements. A scalar is one parameter. Tensor maps, 128 bytes each and aligned to 64, come
-// last.
+// in elements. A scalar is one parameter. Behind the arguments come the tile counter of a kernel
+// that takes one, an i32 memref of shape [1], and then the tensor maps, 128 bytes each and aligned
+// to 64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +42,7 @@ namespace attn::rt {
 
 /// Version of the file layout and of the manifest; a file of another version is
 /// Stale.
-inline constexpr uint32_t kArtifactSchema = 2;
+inline constexpr uint32_t kArtifactSchema = 3;
 
 enum class PayloadKind : uint8_t {
   Ptx,
@@ -118,7 +119,10 @@ struct KernelEntry {
   int32_t registers = -1; ///< Per thread; -1 when the payload is not assembled yet.
   /// What is passed, in order: user arguments first (0..n-1), then workspaces (n..).
   std::vector<int32_t> arguments;
-  std::vector<TensorMapSpec> tensorMaps; ///< Passed after the arguments.
+  /// Passed after the arguments: a counter that blocks of a persistent kernel draw tiles from. It
+  /// is 0 when the kernel starts, and the kernel leaves it at 0.
+  bool tileCounter = false;
+  std::vector<TensorMapSpec> tensorMaps; ///< Passed after the arguments and the tile counter.
   bool operator==(const KernelEntry &) const = default;
 };
 

@@ -112,6 +112,8 @@ TEST(Manifest, MalformedJsonIsCorrupt) {
                              replaced("\"name\":\"partial\"", "\"nome\":\"partial\""),
                              replaced("\"name\":\"partial\"", "\"name\":7"),
                              replaced("\"grid\":[", "\"grid\":[\"x\","),
+                             replaced("\"tile_counter\":false", "\"tile_counter\":0"),
+                             replaced("\"tile_counter\":false", "\"counter\":false"),
                              replaced("\"arg\":0", "\"arg\":-1"),
                              replaced("\"align\":16", "\"align\":12")};
   for (const std::string &text : bad) {
@@ -151,6 +153,8 @@ TEST(Manifest, ValidationNamesWhatIsWrong) {
       {"register count, or -1, got -2", [](Manifest &m) { m.kernels[0].registers = -2; }},
       {"argument positions below 7, got 7",
        [](Manifest &m) { m.kernels[0].arguments.push_back(7); }},
+      {"'partial': expected a tile counter of persistent kernels alone",
+       [](Manifest &m) { m.kernels[0].tileCounter = true; }},
       {"a kernel has no name", [](Manifest &m) { m.kernels[0].name.clear(); }},
       {"there is no kernel", [](Manifest &m) { m.kernels.clear(); }},
   };
