@@ -82,7 +82,8 @@ rt::Status ReferenceKernel::run(std::span<const rt::Argument> arguments,
 //===----------------------------------------------------------------------===//
 
 CudaDevice::CudaDevice(rt::CudaContextPtr context, const TargetInfo &target)
-    : cuda(std::move(context)), kernels(&target), generation(rt::forkGeneration()) {}
+    : cuda(std::move(context)), counters(std::make_shared<rt::TileCounters>(cuda)),
+      kernels(&target), generation(rt::forkGeneration()) {}
 
 rt::Expected<std::shared_ptr<CudaDevice>> CudaDevice::open(rt::CudaDriver::Ptr driver,
                                                            int ordinal) {
@@ -111,7 +112,7 @@ CudaDevice::StreamState &CudaDevice::stateOf(void *stream) {
   std::lock_guard<std::mutex> guard(mutex);
   std::unique_ptr<StreamState> &state = streams[stream];
   if (!state)
-    state = std::make_unique<StreamState>(cuda);
+    state = std::make_unique<StreamState>(cuda, counters);
   return *state;
 }
 

@@ -64,13 +64,16 @@ private:
   CudaDevice(rt::CudaContextPtr context, const TargetInfo &target);
 
   struct StreamState {
-    explicit StreamState(rt::CudaContextPtr context) : workspace(std::move(context)) {}
+    StreamState(rt::CudaContextPtr context, std::shared_ptr<rt::TileCounters> counters)
+        : workspace(std::move(context), std::move(counters)) {}
     std::mutex mutex; ///< Held from the choice of the workspace until its launches are submitted.
     rt::Workspace workspace;
   };
   StreamState &stateOf(void *stream);
 
   rt::CudaContextPtr cuda;
+  /// Of all streams: graphs are often captured on a stream that has run nothing before.
+  std::shared_ptr<rt::TileCounters> counters;
   const TargetInfo *kernels;
   unsigned generation;
   std::mutex mutex;

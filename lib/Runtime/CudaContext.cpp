@@ -54,6 +54,13 @@ Status CudaContext::synchronize() const {
   return cuda->check(cuda->api().ctxSynchronize(), "waiting for the device");
 }
 
+Status CudaContext::synchronize(cuda::Stream stream) const {
+  Scope scope(*this);
+  if (!scope.status())
+    return scope.status();
+  return cuda->check(cuda->api().streamSynchronize(stream), "waiting for a stream");
+}
+
 Status CudaContext::copyToDevice(cuda::DevicePtr to, const void *from, size_t bytes) const {
   Scope scope(*this);
   if (!scope.status() || bytes == 0)
@@ -161,13 +168,7 @@ CudaStream::~CudaStream() {
     context->driver().api().streamDestroy(stream);
 }
 
-Status CudaStream::synchronize() const {
-  CudaContext::Scope scope(*context);
-  if (!scope.status())
-    return scope.status();
-  return context->driver().check(context->driver().api().streamSynchronize(stream),
-                                 "waiting for a stream");
-}
+Status CudaStream::synchronize() const { return context->synchronize(stream); }
 
 Expected<CudaTimer> CudaTimer::create(CudaContextPtr context) {
   CudaContext::Scope scope(*context);

@@ -22,6 +22,25 @@ Status Workspace::reserve(size_t bytes) {
   return {};
 }
 
+Expected<TensorArg> Workspace::tileCounter(cuda::Stream stream) {
+  Expected<bool> capturing = context->isCapturing(stream);
+  if (!capturing)
+    return fail(capturing.error());
+  // A graph runs whenever its owner likes, beside this stream and other graphs.
+  if (*capturing)
+    return counters->take(stream);
+  // A kernel that has drawn all of its tiles leaves 0. One that has not cannot hand a wrong counter
+  // on: a launch that fails runs no block, and a kernel that faults takes the context down, after
+  // which nothing else runs.
+  if (!ownCounter) {
+    Expected<TensorArg> counter = counters->take(stream);
+    if (!counter)
+      return counter;
+    ownCounter = *counter;
+  }
+  return *ownCounter;
+}
+
 /// Refuses tensors that the driver does not know, or that lie on another device:
 /// a kernel that reads them would take the whole context down.
 static Status checkPlacement(const Module &module, std::span<const Argument> arguments) {
@@ -48,11 +67,11 @@ static Status checkPlacement(const Module &module, std::span<const Argument> arg
   return {};
 }
 
-/// All parameters of a kernel; the maps are the workspace's.
+/// All parameters of a kernel; tile counter and maps are the workspace's.
 static Expected<KernelParams> packParams(const Module &module, const KernelEntry &kernel,
                                          std::span<const Argument> arguments,
                                          const std::vector<TensorArg> &scratch,
-                                         TensorMapCache &maps) {
+                                         Workspace &workspace, cuda::Stream stream) {
   KernelParams params;
   for (int32_t index : kernel.arguments) {
     if (static_cast<size_t>(index) < arguments.size())
@@ -60,10 +79,16 @@ static Expected<KernelParams> packParams(const Module &module, const KernelEntry
     else
       params.add(scratch[index - arguments.size()]);
   }
+  if (kernel.tileCounter) {
+    Expected<TensorArg> counter = workspace.tileCounter(stream);
+    if (!counter)
+      return fail(counter.error().code, "kernel '" + kernel.name + "': " + counter.error().message);
+    params.add(*counter);
+  }
   for (const TensorMapSpec &spec : kernel.tensorMaps) {
-    Expected<const TensorMap *> map =
-        maps.get(module.context()->driver(), module.manifest().arguments[spec.argument], spec,
-                 std::get<TensorArg>(arguments[spec.argument]));
+    Expected<const TensorMap *> map = workspace.tensorMaps().get(
+        module.context()->driver(), module.manifest().arguments[spec.argument], spec,
+        std::get<TensorArg>(arguments[spec.argument]));
     if (!map)
       return fail(map.error());
     params.add(**map);
@@ -136,13 +161,15 @@ Status launch(const Module &module, std::span<const Argument> arguments, Workspa
   if (!memory)
     return fail(memory.error());
   const std::vector<TensorArg> scratch = placeWorkspaces(*layout, *memory);
-  std::vector<KernelParams> params;
-  for (const KernelEntry &kernel : manifest.kernels) {
+  std::vector<KernelParams> params(manifest.kernels.size());
+  for (size_t i = 0; i < manifest.kernels.size(); ++i) {
+    if ((*grids)[i] == 0)
+      continue;
     Expected<KernelParams> packed =
-        packParams(module, kernel, arguments, scratch, workspace.tensorMaps());
+        packParams(module, manifest.kernels[i], arguments, scratch, workspace, options.stream);
     if (!packed)
       return fail(packed.error());
-    params.push_back(std::move(*packed));
+    params[i] = std::move(*packed);
   }
 
   for (size_t i = 0; i < manifest.kernels.size(); ++i) {

@@ -31,6 +31,8 @@ public:
 
   /// Waits for everything submitted to the device by this context.
   Status synchronize() const;
+  /// Waits for everything submitted to the stream.
+  Status synchronize(cuda::Stream stream) const;
   /// Copies between host and device; both wait for the copy to end.
   Status copyToDevice(cuda::DevicePtr to, const void *from, size_t bytes) const;
   Status copyToHost(void *to, cuda::DevicePtr from, size_t bytes) const;

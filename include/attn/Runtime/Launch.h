@@ -3,20 +3,31 @@
 #ifndef ATTN_RUNTIME_LAUNCH_H
 #define ATTN_RUNTIME_LAUNCH_H
 
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "attn/Runtime/Arguments.h"
 #include "attn/Runtime/CudaContext.h"
 #include "attn/Runtime/Error.h"
 #include "attn/Runtime/Module.h"
+#include "attn/Runtime/TileCounters.h"
 
 namespace attn::rt {
 
 /// Scratch memory for calls, kept between them and grown when a call needs more.
-/// One object serves one stream at a time: calls that may overlap need one each.
+/// One object serves one stream at a time: calls that may overlap need one each. The memory is
+/// also that of the CUDA graphs that have captured calls with it: a graph must not run longer than
+/// the object lives, at the same time as another call or graph that uses its scratch memory, or
+/// twice at the same time (two executable graphs made from one).
 class Workspace {
 public:
-  explicit Workspace(CudaContextPtr context) : context(std::move(context)) {}
+  explicit Workspace(CudaContextPtr context)
+      : Workspace(context, std::make_shared<TileCounters>(context)) {}
+  /// With tile counters that workspaces of one device share. Once a call on any of their streams
+  /// has allocated them, all streams can be captured.
+  Workspace(CudaContextPtr context, std::shared_ptr<TileCounters> counters)
+      : context(std::move(context)), counters(std::move(counters)) {}
 
   /// Makes at least `bytes` available. Growing frees the old memory, which waits
   /// for the kernels that use it; call this before capturing a graph.
@@ -25,9 +36,14 @@ public:
   void *data() const { return buffer.data(); }
   const CudaContext &owner() const { return *context; }
   TensorMapCache &tensorMaps() { return maps; }
+  /// The tile counter of a kernel that will be launched on `stream`: the same for all that run
+  /// there, which follow each other, and one of its own for each that is captured into a graph.
+  Expected<TensorArg> tileCounter(cuda::Stream stream);
 
 private:
   CudaContextPtr context;
+  std::shared_ptr<TileCounters> counters;
+  std::optional<TensorArg> ownCounter;
   DeviceBuffer buffer;
   TensorMapCache maps;
 };
@@ -48,7 +64,8 @@ struct LaunchOptions {
 /// launches the kernels in order. Returns when all are submitted; an empty grid
 /// launches nothing and is no error. Nothing is launched unless every check
 /// passes. `workspace` belongs to the module's device; it grows when it must, which is an error
-/// of code Busy on a stream that is being captured into a graph.
+/// of code Busy on a stream that is being captured into a graph. So are captured kernels with a
+/// tile counter beyond the TileCounters::kCapacity that there are.
 Status launch(const Module &module, std::span<const Argument> arguments, Workspace &workspace,
               const LaunchOptions &options = {});
 

@@ -92,6 +92,8 @@ static Result allocate(DevicePtr *pointer, size_t bytes) {
   if (Result result = outcome("cuMemAlloc"))
     return result;
   *pointer = reinterpret_cast<uintptr_t>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  // As on a device: whatever was there before.
+  std::memset(reinterpret_cast<void *>(static_cast<uintptr_t>(*pointer)), 0xa5, bytes);
   fake->memory[*pointer] = {bytes, currentDevice};
   ++fake->allocations;
   return kSuccess;
