@@ -78,25 +78,6 @@ TEST(Races, OneValueByOneOp) {
   EXPECT_THAT(trial.run("llvm.store %c1, %smem : i32, !llvm.ptr<3>"), HasSubstr("race"));
 }
 
-TEST(Races, AtomicsDoNotRace) {
-  Trial trial;
-  EXPECT_EQ(trial.run(R"(
-    %zero = llvm.icmp "eq" %tid, %c0 : i32
-    llvm.cond_br %zero, ^init, ^go
-  ^init:
-    llvm.store %c0, %smem : i32, !llvm.ptr<3>
-    llvm.br ^go
-  ^go:
-    nvvm.barrier0
-    %old = llvm.atomicrmw add %smem, %c1 monotonic : !llvm.ptr<3>, i32
-    nvvm.barrier0
-    %sum = llvm.load %smem : !llvm.ptr<3> -> i32
-    %to = llvm.getelementptr %x[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-    llvm.store %sum, %to : i32, !llvm.ptr<1>)"),
-            "");
-  EXPECT_EQ(trial.x[31], 32);
-}
-
 //===----------------------------------------------------------------------===//
 // cp.async
 //===----------------------------------------------------------------------===//

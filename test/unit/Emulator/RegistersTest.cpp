@@ -73,18 +73,6 @@ TEST(Mbarriers, DroppedArrivals) {
               HasSubstr("31 bytes are missing"));
 }
 
-TEST(Atomics, CompareAndExchange) {
-  Trial trial{.threads = 32};
-  EXPECT_EQ(trial.run("%r = llvm.cmpxchg %x, %c0, %c1 acq_rel monotonic : !llvm.ptr<1>, i32 "
-                      "%won = llvm.extractvalue %r[1] : !llvm.struct<(i32, i1)> "
-                      "%one = llvm.zext %won : i1 to i32 "
-                      "%at = llvm.getelementptr %x[1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32 "
-                      "%old = llvm.atomicrmw add %at, %one monotonic : !llvm.ptr<1>, i32"),
-            "");
-  EXPECT_EQ(trial.x[0], 1);
-  EXPECT_EQ(trial.x[1], 1);
-}
-
 TEST(Hints, ChangeNothing) {
   Trial trial{.threads = 1};
   EXPECT_EQ(trial.run("nvvm.prefetch level = L2, %x : !llvm.ptr<1> nvvm.griddepcontrol wait "
