@@ -129,3 +129,143 @@ func.func @writers_beyond(%t: memref<?x?x8x64xf16>, %n: index) {
   }
   return
 }
+
+// -----
+
+func.func @counter_of_two(%c: memref<2xi32>, %tiles: i32) {
+  // expected-error @below {{'attn.next_tile' op C1: expected a counter of memref<1xi32>, got 'memref<2xi32>'}}
+  %t = attn.next_tile %c of(%tiles) : memref<2xi32>
+  return
+}
+
+// -----
+
+func.func @counter_of_any_size(%c: memref<?xi32>, %tiles: i32) {
+  // expected-error @below {{'attn.next_tile' op C1: expected a counter of memref<1xi32>, got 'memref<?xi32>'}}
+  %t = attn.next_tile %c of(%tiles) : memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @counter_without_dims(%c: memref<i32>, %tiles: i32) {
+  // expected-error @below {{'attn.next_tile' op C1: expected a counter of memref<1xi32>, got 'memref<i32>'}}
+  %t = attn.next_tile %c of(%tiles) : memref<i32>
+  return
+}
+
+// -----
+
+func.func @wide_counter(%c: memref<1xi64>, %tiles: i32) {
+  // expected-error @below {{'attn.next_tile' op operand #0 must be memref of 32-bit signless integer values, but got 'memref<1xi64>'}}
+  %t = attn.next_tile %c of(%tiles) : memref<1xi64>
+  return
+}
+
+// -----
+
+func.func @draw_of_a_consumer(%n: index, %c: memref<1xi32>, %tiles: i32) {
+  scf.forall (%i) in (%n) {
+    attn.roles producer registers(24) {
+    } consumer warps(8) registers(240) {
+      // expected-error @below {{'attn.next_tile' op C6: expected to stand in a producer of one warp, from which consumers hear of it by mailbox}}
+      %t = attn.next_tile %c of(%tiles) : memref<1xi32>
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @draw_of_four_warps(%n: index, %c: memref<1xi32>, %tiles: i32) {
+  scf.forall (%i) in (%n) {
+    attn.roles producer warps(4) registers(40) {
+      scf.for %j = %i to %n step %n {
+        // expected-error @below {{'attn.next_tile' op C6: expected to stand in a producer of one warp, from which consumers hear of it by mailbox}}
+        %t = attn.next_tile %c of(%tiles) : memref<1xi32>
+      }
+    } consumer warps(8) registers(232) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @message_of_a_consumer(%n: index) {
+  scf.forall (%i) in (%n) {
+    %m = attn.mailbox_create readers(8) : <values = 1, stages = 2>
+    attn.roles producer registers(24) {
+    } consumer warps(8) registers(240) {
+      scf.for %j = %i to %n step %n {
+        // expected-error @below {{'attn.mailbox_put' op C3: puts a message into a mailbox among the consumers, expected it in the producer}}
+        attn.mailbox_put %m[%j] (%i) : <values = 1, stages = 2>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @no_readers_of_messages() {
+  // expected-error @below {{'attn.mailbox_create' op attribute 'readers' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  %m = attn.mailbox_create readers(0) : <values = 1, stages = 2>
+  return
+}
+
+// -----
+
+func.func @offset_of_messages() {
+  // expected-error @below {{'attn.mailbox_create' op C1: expected offset to be a multiple of 16 and not negative, got 24}}
+  %m = attn.mailbox_create readers(8) offset = 24 : <values = 1, stages = 2>
+  return
+}
+
+// -----
+
+func.func @negative_offset_of_messages() {
+  // expected-error @below {{'attn.mailbox_create' op C1: expected offset to be a multiple of 16 and not negative, got -16}}
+  %m = attn.mailbox_create readers(8) offset = -16 : <values = 1, stages = 2>
+  return
+}
+
+// -----
+
+func.func @passes_too_few(%i: index, %m: !attn.mailbox<values = 2, stages = 2>) {
+  // expected-error @below {{'attn.mailbox_pass' op C1: expected as many operands as the mailbox's 2 values, got 1}}
+  %a, %b = attn.mailbox_pass %m[%i] (%i) : <values = 2, stages = 2> -> index, index
+  return
+}
+
+// -----
+
+func.func @passes_on_too_many(%i: index, %m: !attn.mailbox<values = 2, stages = 2>) {
+  // expected-error @below {{'attn.mailbox_pass' op C1: expected as many results as the mailbox's 2 values, got 3}}
+  %a:3 = attn.mailbox_pass %m[%i] (%i, %i) : <values = 2, stages = 2> -> index, index, index
+  return
+}
+
+// -----
+
+func.func @puts_too_many(%i: index, %m: !attn.mailbox<values = 2, stages = 2>) {
+  // expected-error @below {{'attn.mailbox_put' op C1: expected as many operands as the mailbox's 2 values, got 3}}
+  attn.mailbox_put %m[%i] (%i, %i, %i) : <values = 2, stages = 2>
+  return
+}
+
+// -----
+
+func.func @gets_too_few(%i: index, %m: !attn.mailbox<values = 2, stages = 2>) {
+  // expected-error @below {{'attn.mailbox_get' op C1: expected as many results as the mailbox's 2 values, got 1}}
+  %a = attn.mailbox_get %m[%i] : <values = 2, stages = 2> -> index
+  return
+}
+
+// -----
+
+func.func @gets_numbers_of_32_bits(%i: index, %m: !attn.mailbox<values = 1, stages = 2>) {
+  // expected-error @below {{'attn.mailbox_get' op result #0 must be variadic of index, but got 'i32'}}
+  %a = attn.mailbox_get %m[%i] : <values = 1, stages = 2> -> i32
+  return
+}

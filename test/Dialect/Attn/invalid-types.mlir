@@ -1,4 +1,4 @@
-// Tiles, softmax states and pipes that their verifiers or parsers refuse.
+// Tiles, softmax states, pipes and mailboxes that their verifiers or parsers refuse.
 // RUN: attn-opt %s -split-input-file -verify-diagnostics -o /dev/null
 
 // expected-error@+1 {{expected a tile of rank 1 or 2, got rank 0}}
@@ -154,3 +154,33 @@ func.func private @f(!attn.pipe<!attn.tile<64x64xf32>>)
 
 // expected-error@+1 {{unknown  type `queue` in dialect `attn`}}
 func.func private @f(!attn.queue<3>)
+
+// -----
+
+// expected-error@+1 {{expected values in [1, 4], got 0}}
+func.func private @f(!attn.mailbox<values = 0, stages = 2>)
+
+// -----
+
+// expected-error@+1 {{expected values in [1, 4], got 5}}
+func.func private @f(!attn.mailbox<values = 5, stages = 2>)
+
+// -----
+
+// expected-error@+1 {{expected values in [1, 4], got -1}}
+func.func private @f(!attn.mailbox<values = -1, stages = 2>)
+
+// -----
+
+// expected-error@+1 {{expected stages in [1, 8], got 0}}
+func.func private @f(!attn.mailbox<values = 3, stages = 0>)
+
+// -----
+
+// expected-error@+1 {{expected stages in [1, 8], got 9}}
+func.func private @f(!attn.mailbox<values = 3, stages = 9>)
+
+// -----
+
+// expected-error@+1 {{expected 'stages'}}
+func.func private @f(!attn.mailbox<values = 3, depth = 2>)

@@ -15,6 +15,7 @@
 // CHECK-SAME: s1 = #attn.schedule<q_tile = 128, stages = 2, warps = 8, instruction = wgmma, kv_order = descending, overlap = true, pingpong = true, persistent = static, q_stages = 2, producer_registers = 24, consumer_registers = 240, integer_max = true>
 // CHECK-SAME: s2 = #attn.schedule<instruction = wgmma, persistent = static, lazy_rescale = false>
 // CHECK-SAME: s3 = #attn.schedule<instruction = wgmma>
+// CHECK-SAME: s4 = #attn.schedule<instruction = wgmma, persistent = dynamic, q_stages = 2>
 func.func @schedules() attributes {
   s1 = #attn.schedule<integer_max = true, q_tile = 128, stages = 2, warps = 8, instruction = wgmma,
                       kv_order = descending, overlap = true, pingpong = true, persistent = static,
@@ -22,7 +23,8 @@ func.func @schedules() attributes {
   s2 = #attn.schedule<instruction = wgmma, persistent = static, lazy_rescale = false>,
   s3 = #attn.schedule<instruction = wgmma, kv_order = ascending, overlap = false, pingpong = false,
                       persistent = none, q_stages = 1, producer_registers = 0,
-                      consumer_registers = 0, integer_max = false, lazy_rescale = true>
+                      consumer_registers = 0, integer_max = false, lazy_rescale = true>,
+  s4 = #attn.schedule<q_stages = 2, persistent = dynamic, instruction = wgmma>
 } { return }
 
 // CHECK-LABEL: func private @types(
@@ -31,11 +33,14 @@ func.func @schedules() attributes {
 // CHECK-SAME: !attn.in_flight<<64x96xf32>>
 // CHECK-SAME: !attn.in_flight<<64x96xf32, #attn.fragment<acc, warps = 4, split = rows>>>
 // CHECK-SAME: !attn.tensor_map<64 x 64 x f16>
+// CHECK-SAME: !attn.mailbox<values = 1, stages = 8>
+// CHECK-SAME: !attn.mailbox<values = 4, stages = 1>
 func.func private @types(
   !attn.tile<64x96xf16, #attn.boxed>, !attn.pipe<!attn.tile<64x96xf16, #attn.boxed>, stages = 3>,
   !attn.in_flight<!attn.tile<64x96xf32>>,
   !attn.in_flight<!attn.tile<64x96xf32, #attn.fragment<acc, warps = 4, split = rows>>>,
-  !attn.tensor_map<64 x 64 x f16>)
+  !attn.tensor_map<64 x 64 x f16>,
+  !attn.mailbox<values = 1, stages = 8>, !attn.mailbox<values = 4, stages = 1>)
 
 // CHECK-LABEL: func @pipes
 // CHECK-SAME: (%[[K:[^:]*]]: memref<{{[^%]*}}, %[[MAP:[^:]*]]: !attn.tensor_map<128 x 64 x bf16> {attn.tensor_map_of = 0 : i64}, %[[I:[^:]*]]: index)
@@ -91,6 +96,37 @@ func.func @roles(%n: index) {
   return
 }
 
+// Before roles are assigned, a message is written and read by one op.
+// CHECK-LABEL: func @messages
+// CHECK-SAME: (%[[N:[^:]*]]: index, %[[COUNTER:[^:]*]]: memref<1xi32> {attn.tile_counter}, %[[TILES:[^:]*]]: i32)
+func.func @messages(%n: index, %counter: memref<1xi32> {attn.tile_counter}, %tiles: i32) {
+  scf.forall (%cta) in (%n) {
+    // CHECK: %[[PAIRS:.*]] = attn.mailbox_create readers(8) : <values = 2, stages = 2>
+    %pairs = attn.mailbox_create readers(8) : <values = 2, stages = 2>
+    // CHECK: %[[ONES:.*]] = attn.mailbox_create readers(28) offset = 2064 {note} : <values = 1, stages = 3>
+    %ones = attn.mailbox_create readers(28) offset = 2064 {note} : <values = 1, stages = 3>
+    // CHECK: %[[BOTH:.*]]:2 = attn.mailbox_pass %[[PAIRS]][%{{.*}}] (%[[N]], %{{.*}}) : <values = 2, stages = 2> -> index, index
+    %both:2 = attn.mailbox_pass %pairs[%cta] (%n, %cta) : <values = 2, stages = 2> -> index, index
+    // CHECK: attn.roles producer
+    attn.roles producer registers(24) {
+      // CHECK-NEXT: attn.mailbox_put %[[PAIRS]][%{{.*}}] (%[[BOTH]]#0, %[[BOTH]]#1) : <values = 2, stages = 2>{{$}}
+      attn.mailbox_put %pairs[%cta] (%both#0, %both#1) : <values = 2, stages = 2>
+      // CHECK-NEXT: %[[TILE:.*]] = attn.next_tile %[[COUNTER]] of(%[[TILES]]) : memref<1xi32>
+      %tile = attn.next_tile %counter of(%tiles) : memref<1xi32>
+      // CHECK-NEXT: %[[WIDE:.*]] = arith.index_cast %[[TILE]] : i32 to index
+      %wide = arith.index_cast %tile : i32 to index
+      // CHECK-NEXT: attn.mailbox_put %[[ONES]][%{{.*}}] (%[[WIDE]]) : <values = 1, stages = 3>
+      attn.mailbox_put %ones[%cta] (%wide) : <values = 1, stages = 3>
+    } consumer warps(8) registers(240) {
+      // CHECK: %{{.*}}:2 = attn.mailbox_get %[[PAIRS]][%{{.*}}] : <values = 2, stages = 2> -> index, index
+      %got:2 = attn.mailbox_get %pairs[%cta] : <values = 2, stages = 2> -> index, index
+      // CHECK: attn.mailbox_get %[[ONES]][%{{.*}}#1] : <values = 1, stages = 3> -> index{{$}}
+      %one = attn.mailbox_get %ones[%got#1] : <values = 1, stages = 3> -> index
+    }
+  }
+  return
+}
+
 // CHECK-LABEL: func @products
 // CHECK-SAME: (%[[A:[^:]*]]: {{[^,]*}}, %[[B:[^:]*]]: {{[^,]*}}, %[[O:[^:]*]]: {{.*}})
 func.func @products(%a: !bf16, %b: !attn.tile<64x64xbf16>, %o: !acc) {
@@ -114,6 +150,8 @@ func.func @stores(%o: !acc, %q: !bf16, %dest: !t, %i: index, %m: !attn.tensor_ma
   attn.bulk_store %o via %q, %dest[%i, %i, %i] : !acc, !bf16, !t
   // CHECK: attn.bulk_store %[[O]] via %[[Q]], %[[DEST]][%[[I]], %[[I]], %[[I]]] map(%[[MAP]] : !attn.tensor_map<64 x 64 x bf16>) : <128x64xf32>, <128x64xbf16>, memref<
   attn.bulk_store %o via %q, %dest[%i, %i, %i] map(%m : !attn.tensor_map<64 x 64 x bf16>) : !acc, !bf16, !t
+  // CHECK: attn.bulk_store_wait %[[Q]] : <128x64xbf16>
+  attn.bulk_store_wait %q : !bf16
   // CHECK: attn.store_tile %[[O]], %[[DEST]][%[[I]], %[[I]], %[[I]]] synced : <128x64xf32>, memref<
   attn.store_tile %o, %dest[%i, %i, %i] synced : !acc, !t
   // CHECK: attn.local_store %[[O]] : <128x64xf32> -> <128x64xbf16>
