@@ -96,6 +96,80 @@ func.func @q_in_registers(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 
 // -----
 
+// Tiles that are drawn: counters run through the condition of the loop, which passes them on, and
+// through its body. A store through Q's buffer is waited for before the buffer is released.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @drawn
+// CHECK: %[[PQ:.*]] = attn.pipe_create readers(8) : <<128x64xf16>, stages = 2>
+// CHECK: %[[PK:.*]] = attn.pipe_create readers(8) : <<64x64xf16>, stages = 3>
+// CHECK: %[[PV:.*]] = attn.pipe_create readers(8) : <<64x64xf16>, stages = 3>
+// CHECK: %[[MAILBOX:.*]] = attn.mailbox_create
+// CHECK: scf.while (%{{.*}} = %{{.*}}, %[[ROUND:.*]] = %c0, %[[IQ:.*]] = %c0, %[[IK:.*]] = %c0, %[[IV:.*]] = %c0) : (i32, index, index, index, index) -> (index, index, index, index, index, index, index) {
+// CHECK:   %[[IDS:.*]]:3 = attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]]
+// CHECK:   scf.condition(%{{.*}}) %[[ROUND]], %[[IDS]]#0, %[[IDS]]#1, %[[IDS]]#2, %[[IQ]], %[[IK]], %[[IV]]
+// CHECK: } do {
+// CHECK: ^bb0(%[[THIS:.*]]: index, %[[BATCH:.*]]: index, %{{.*}}: index, %{{.*}}: index, %[[NQ:.*]]: index, %[[NK:.*]]: index, %[[NV:.*]]: index):
+// CHECK:   attn.pipe_acquire %[[PQ]][%[[NQ]]]
+// CHECK:   attn.copy_tile %arg0[%[[BATCH]], {{.*}} into %[[PQ]][%[[NQ]]]
+// CHECK:   %[[Q:.*]] = attn.pipe_wait %[[PQ]][%[[NQ]]]
+// CHECK:   %[[NEXTQ:.*]] = arith.addi %[[NQ]], %c1
+// CHECK:   %[[FULL:.*]]:4 = scf.for {{.*}} = %[[NK]], %{{.*}} = %[[NV]])
+// CHECK:   %[[MASKED:.*]]:4 = scf.for {{.*}} = %[[FULL]]#2, %{{.*}} = %[[FULL]]#3)
+// CHECK:   attn.bulk_store %{{.*}} via %[[Q]], %arg3[
+// CHECK-NEXT: attn.bulk_store_wait %[[Q]]
+// CHECK-NEXT: attn.pipe_release %[[PQ]][%[[NQ]]]
+// CHECK-NEXT: %[[TILE:.*]] = attn.next_tile %arg5
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[THIS]], %c1
+// CHECK-NEXT: scf.yield %[[TILE]], %[[NEXT]], %[[NEXTQ]], %[[MASKED]]#2, %[[MASKED]]#3
+func.func @drawn(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, stages = 3, instruction = wgmma, persistent = dynamic,
+              q_stages = 2>)
+  return
+}
+
+// -----
+
+// A loop's own results stay the first ones: the numbers of rounds that this one leaves, as index and
+// as i32, which is not what it carries.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+!s = !attn.tile<64x64xf32>
+// CHECK-LABEL: func @results
+// CHECK: %[[P:.*]] = attn.pipe_create readers(4)
+// CHECK: %[[LOOP:.*]]:3 = scf.while (%[[N:.*]] = %c0, %[[I:.*]] = %c0) : (index, index) -> (index, i32, index) {
+// CHECK:   scf.condition(%{{.*}}) %[[N]], %{{.*}}, %[[I]] : index, i32, index
+// CHECK: ^bb0(%[[BN:.*]]: index, %{{.*}}: i32, %[[BI:.*]]: index):
+// CHECK:   attn.pipe_wait %[[P]][%[[BI]]]
+// CHECK:   %[[NEXT:.*]] = arith.addi %[[BI]], %c1
+// CHECK:   scf.yield %{{.*}}, %[[NEXT]] : index, index
+// CHECK: memref.store %[[LOOP]]#0, %arg2[
+// CHECK: memref.store %[[LOOP]]#1, %arg3[
+func.func @results(%k: !t, %n: index, %rounds: memref<?xindex>, %narrow: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = attn.fill 0.0 : !s
+  scf.forall (%cta) in (%n) {
+    %r:2 = scf.while (%round = %c0) : (index) -> (index, i32) {
+      %more = arith.cmpi slt, %round, %n : index
+      %round32 = arith.index_cast %round : index to i32
+      scf.condition(%more) %round, %round32 : index, i32
+    } do {
+    ^bb0(%round: index, %round32: i32):
+      %t = attn.load_tile %k[%cta, %round, %c0] limit(%n) : !t -> !attn.tile<64x64xf16>
+      %f = attn.mma_start %t, %t transpose_b : !attn.tile<64x64xf16>, !attn.tile<64x64xf16> -> !attn.in_flight<!s>
+      %p = attn.mma_wait %f pending(0) : !attn.in_flight<!s> -> !s
+      attn.store_tile %p, %k[%cta, %round, %c0] : !s, !t
+      %next = arith.addi %round, %c1 : index
+      scf.yield %next : index
+    }
+    memref.store %r#0, %rounds[%cta] : memref<?xindex>
+    memref.store %r#1, %narrow[%cta] : memref<?xi32>
+  } {attn.alignment = 16 : i64, attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>}
+  return
+}
+
+// -----
+
 // Q has its own number of stages.
 !t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
 // CHECK-LABEL: func @q_stages

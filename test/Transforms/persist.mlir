@@ -46,7 +46,50 @@ func.func @static(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   return
 }
 
+// Tiles that are drawn: the kernel has a counter as its last argument. The CTA starts with the tile
+// of its own number, and draws the next one when it has done with one. The first id of the message
+// of a round is -1 when there is no tile left, which ends the loop.
+// CHECK-LABEL: func @dynamic
+// CHECK-SAME: %arg4: f32, %[[COUNTER:[^:]*]]: memref<1xi32> {attn.tile_counter}) {
+// CHECK-DAG: %[[NONE:.*]] = arith.constant -1 : i32
+// CHECK: %[[QTILES:.*]] = arith.ceildivui
+// CHECK: %[[TILES:.*]] = arith.muli %{{.*}}, %[[QTILES]]
+// CHECK: %[[CTAS:.*]] = attn.num_ctas %[[TILES]]
+// CHECK: scf.forall (%[[CTA:.*]]) in (%[[CTAS]]) {
+// CHECK:   %[[MAILBOX:.*]] = attn.mailbox_create readers(8) : <values = 3, stages = 2>
+// CHECK-DAG: %[[TILES32:.*]] = arith.index_cast %[[TILES]] : index to i32
+// CHECK-DAG: %[[FIRST:.*]] = arith.index_cast %[[CTA]] : index to i32
+// CHECK:   scf.while (%[[TILE:.*]] = %[[FIRST]], %[[ROUND:.*]] = %c0) : (i32, index) -> (index, index, index, index) {
+// CHECK:     %[[Q32:.*]] = arith.index_cast %[[QTILES]] : index to i32
+// CHECK:     %[[REST:.*]] = arith.divui %[[TILE]], %[[Q32]]
+// CHECK:     %[[I32:.*]] = arith.remui %[[TILE]], %[[Q32]]
+// CHECK:     %[[B32:.*]] = arith.divui %[[REST]], %c8_i32
+// CHECK:     %[[H32:.*]] = arith.remui %[[REST]], %c8_i32
+// CHECK:     %[[LEFT:.*]] = arith.cmpi slt, %[[TILE]], %[[TILES32]]
+// CHECK:     %[[TOLD:.*]] = arith.select %[[LEFT]], %[[B32]], %[[NONE]]
+// CHECK:     %[[B:.*]] = arith.index_cast %[[TOLD]]
+// CHECK:     %[[H:.*]] = arith.index_cast %[[H32]]
+// CHECK:     %[[I:.*]] = arith.index_cast %[[I32]]
+// CHECK:     %[[IDS:.*]]:3 = attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]] (%[[B]], %[[H]], %[[I]])
+// CHECK:     %[[MORE:.*]] = arith.cmpi sge, %[[IDS]]#0, %c0
+// CHECK:     scf.condition(%[[MORE]]) %[[ROUND]], %[[IDS]]#0, %[[IDS]]#1, %[[IDS]]#2
+// CHECK:   } do {
+// CHECK:   ^bb0(%[[THIS:.*]]: index, %[[BATCH:.*]]: index, %[[HEAD:.*]]: index, %[[QTILE:.*]]: index):
+// CHECK:     %[[ROW:.*]] = arith.muli %[[QTILE]], %c128
+// CHECK:     attn.load_tile %arg0[%[[BATCH]], %[[ROW]], %[[HEAD]]]
+// CHECK:     attn.store_tile %{{.*}}, %arg3[%[[BATCH]], %[[ROW]], %[[HEAD]]]
+// CHECK-NEXT: %[[NEXT:.*]] = attn.next_tile %[[COUNTER]] of(%[[TILES32]]) : memref<1xi32>
+// CHECK-NEXT: %[[NEXT_ROUND:.*]] = arith.addi %[[THIS]], %c1
+// CHECK-NEXT: scf.yield %[[NEXT]], %[[NEXT_ROUND]] : i32, index
+// CHECK: } {attn.alignment = 16 : i64, attn.schedule
+func.func @dynamic(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = dynamic>)
+  return
+}
+
 // CHECK-LABEL: func @off
+// CHECK-NOT: attn.tile_counter
 // CHECK-NOT: attn.num_ctas
 // CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in
 func.func @off(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
@@ -100,6 +143,40 @@ func.func @longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s)
     mask(#attn.causal<bottom_right>) alignment(16)
     schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = static,
+              order = longest_first>)
+  return
+}
+
+// Whoever draws gets the longest tile that is left: sorted tiles are numbered as above, but none
+// counts from the back.
+// CHECK-LABEL: func @dynamic_longest_first
+// CHECK-SAME: %[[COUNTER:[^:]*]]: memref<1xi32> {attn.tile_counter}) {
+// CHECK: scf.forall (%[[CTA:.*]]) in
+// CHECK: %[[MAILBOX:.*]] = attn.mailbox_create
+// CHECK-DAG: %[[FIRST:.*]] = arith.index_cast %[[CTA]] : index to i32
+// CHECK: %[[NEEDED:.*]] = arith.ceildivui
+// CHECK: %[[SECTIONS:.*]] = arith.maxsi %[[NEEDED]], %c1_i32
+// CHECK: %[[LAST:.*]] = arith.subi %[[SECTIONS]], %c1_i32
+// CHECK: scf.while (%[[TILE:.*]] = %[[FIRST]], %[[ROUND:.*]] = %c0)
+// CHECK:   %[[GROUP:.*]] = arith.divui %[[TILE]], %{{.*}}
+// CHECK:   %[[TO_LAST:.*]] = arith.subi %[[LAST]], %{{.*}}
+// CHECK:   %[[ODD:.*]] = arith.andi %[[TO_LAST]], %c1_i32
+// CHECK:   %[[BACKWARDS:.*]] = arith.cmpi ne, %[[ODD]], %c0_i32
+// CHECK:   %[[BATCH:.*]] = arith.divui %{{.*}}, %c8_i32
+// CHECK:   %[[PLACE:.*]] = arith.select %[[BACKWARDS]]
+// CHECK:   %[[LEFT:.*]] = arith.cmpi slt, %[[TILE]], %{{.*}}
+// CHECK:   %[[TOLD:.*]] = arith.select %[[LEFT]], %[[BATCH]], %c-1_i32
+// CHECK:   %[[B:.*]] = arith.index_cast %[[TOLD]]
+// CHECK:   %[[I:.*]] = arith.index_cast %[[PLACE]]
+// CHECK:   %[[IDS:.*]]:3 = attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]] (%[[B]], %{{.*}}, %[[I]])
+// CHECK:   scf.condition(%{{.*}}) %[[ROUND]], %[[IDS]]#0
+// CHECK: } do {
+// CHECK:   attn.store_tile
+// CHECK-NEXT: attn.next_tile %[[COUNTER]]
+func.func @dynamic_longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s)
+    mask(#attn.causal<bottom_right>) alignment(16)
+    schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = dynamic,
               order = longest_first>)
   return
 }
