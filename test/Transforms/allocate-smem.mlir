@@ -99,3 +99,25 @@ func.func @wider_o(%q: !t, %k: !t, %v: !w, %o: !w, %s: f32) {
                schedule(<q_in_registers = true>)
   return
 }
+
+// -----
+
+// Barriers of pipes lie behind all buffers, 16 bytes a stage. Mailboxes follow them, wherever they
+// stand: 16 bytes a message, however many values it has, and then as many for each stage's barriers.
+// CHECK-LABEL: func @mailboxes
+// CHECK: attn.mailbox_create readers(8) offset = 65600 : <values = 1, stages = 3>
+// CHECK: attn.pipe_create readers(8) offset = 0 barriers = 65536 : <<128x64xf16, #attn.boxed>, stages = 2>
+// CHECK: attn.mailbox_create readers(8) offset = 65696 : <values = 4, stages = 2>
+// CHECK: attn.pipe_create readers(8) offset = 32768 barriers = 65568 : <<64x128xf16, #attn.boxed>, stages = 2>
+// CHECK: attn.smem_bytes = 65760 : i64
+!q = !attn.pipe<!attn.tile<128x64xf16>, stages = 2>
+!k = !attn.pipe<!attn.tile<64x128xf16>, stages = 2>
+func.func @mailboxes(%n: index) {
+  scf.forall (%cta) in (%n) {
+    %first = attn.mailbox_create readers(8) : <values = 1, stages = 3>
+    %q = attn.pipe_create readers(8) : !q
+    %second = attn.mailbox_create readers(8) : <values = 4, stages = 2>
+    %k = attn.pipe_create readers(8) : !k
+  } {attn.alignment = 16 : i64, attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>}
+  return
+}

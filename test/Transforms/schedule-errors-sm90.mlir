@@ -111,3 +111,37 @@ func.func @producer(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
     schedule(<q_tile = 64, kv_tile = 64, warps = 4, instruction = mma, producer = cp_async>)
   return
 }
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @drawn_by_threads(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{persistent: expected none or static with producer = cp_async, whose warps would have to tell each other which tile was drawn, got dynamic; choose persistent = static}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(8)
+    schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma, persistent = dynamic,
+              producer = cp_async>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @drawn_without_roles(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{persistent: expected none with instruction = mma, got dynamic; choose instruction = wgmma on a target that has it}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 64, kv_tile = 64, warps = 4, instruction = mma, persistent = dynamic>)
+  return
+}
+
+// -----
+
+// By tensor map, tiles may be drawn; by threads, they may be shared out.
+!t = memref<?x?x8x128xbf16>
+func.func @accepted(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, kv_tile = 64, warps = 8, instruction = wgmma, persistent = dynamic>)
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(8)
+    schedule(<q_tile = 128, kv_tile = 64, warps = 8, instruction = wgmma, persistent = static,
+              producer = cp_async>)
+  return
+}

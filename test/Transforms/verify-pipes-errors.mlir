@@ -170,6 +170,98 @@ func.func @use_after_release(%k: memref<?x?x8x64xf16>, %i: index) {
 
 // -----
 
+// A store reads its buffer until it has been waited for.
+!pipe = !attn.pipe<!attn.tile<64x64xf16>, stages = 1>
+func.func @release_under_a_store(%t: memref<?x?x8x64xf16>, %i: index, %o: !attn.tile<64x64xf32>) {
+  %p = attn.pipe_create readers(4) : !pipe
+  attn.pipe_acquire %p[%i] : !pipe
+  attn.copy_tile %t[%i, %i, %i] limit(%i) into %p[%i] alignment(16) : memref<?x?x8x64xf16>, !pipe
+  attn.pipe_commit %p : !pipe
+  %q = attn.pipe_wait %p[%i] pending(0) : !pipe -> !attn.tile<64x64xf16>
+  attn.bulk_store %o via %q, %t[%i, %i, %i] : !attn.tile<64x64xf32>, !attn.tile<64x64xf16>, memref<?x?x8x64xf16>
+  // expected-error @below {{'attn.pipe_release' op expected attn.bulk_store_wait of the stage's tile before it, through which attn.bulk_store goes}}
+  attn.pipe_release %p[%i] : !pipe
+  return
+}
+
+// -----
+
+!pipe = !attn.pipe<!attn.tile<64x64xf16>, stages = 1>
+func.func @store_waited_for_too_late(%t: memref<?x?x8x64xf16>, %i: index, %o: !attn.tile<64x64xf32>) {
+  %p = attn.pipe_create readers(4) : !pipe
+  attn.pipe_acquire %p[%i] : !pipe
+  attn.copy_tile %t[%i, %i, %i] limit(%i) into %p[%i] alignment(16) : memref<?x?x8x64xf16>, !pipe
+  attn.pipe_commit %p : !pipe
+  %q = attn.pipe_wait %p[%i] pending(0) : !pipe -> !attn.tile<64x64xf16>
+  attn.bulk_store %o via %q, %t[%i, %i, %i] : !attn.tile<64x64xf32>, !attn.tile<64x64xf16>, memref<?x?x8x64xf16>
+  // expected-note @below {{released here}}
+  attn.pipe_release %p[%i] : !pipe
+  // expected-error @below {{'attn.bulk_store_wait' op expected no use of a tile of a pipe after its release}}
+  attn.bulk_store_wait %q : !attn.tile<64x64xf16>
+  return
+}
+
+// -----
+
+!pipe = !attn.pipe<!attn.tile<64x64xf16>, stages = 1>
+func.func @stored_and_kept(%t: memref<?x?x8x64xf16>, %i: index, %o: !attn.tile<64x64xf32>) {
+  %p = attn.pipe_create readers(4) : !pipe
+  attn.pipe_acquire %p[%i] : !pipe
+  attn.copy_tile %t[%i, %i, %i] limit(%i) into %p[%i] alignment(16) : memref<?x?x8x64xf16>, !pipe
+  attn.pipe_commit %p : !pipe
+  // expected-error @below {{'attn.pipe_wait' op expected attn.pipe_release of the same iteration after the last use of its tile}}
+  %q = attn.pipe_wait %p[%i] pending(0) : !pipe -> !attn.tile<64x64xf16>
+  attn.bulk_store %o via %q, %t[%i, %i, %i] : !attn.tile<64x64xf32>, !attn.tile<64x64xf16>, memref<?x?x8x64xf16>
+  attn.bulk_store_wait %q : !attn.tile<64x64xf16>
+  return
+}
+
+// -----
+
+// The wait for the store before does not stand in for the release of its stage.
+!pipe = !attn.pipe<!attn.tile<64x64xf16>, stages = 2>
+func.func @released_another_time(%t: memref<?x?x8x64xf16>, %i: index, %j: index) {
+  %p = attn.pipe_create readers(4) : !pipe
+  attn.pipe_acquire %p[%i] : !pipe
+  attn.copy_tile %t[%i, %i, %i] limit(%i) into %p[%i] alignment(16) : memref<?x?x8x64xf16>, !pipe
+  attn.pipe_commit %p : !pipe
+  %q = attn.pipe_tile %p[%i] : !pipe -> !attn.tile<64x64xf16>
+  attn.bulk_store_wait %q : !attn.tile<64x64xf16>
+  // expected-error @below {{'attn.pipe_release' op expected attn.pipe_wait of the same iteration before it}}
+  attn.pipe_release %p[%j] : !pipe
+  return
+}
+
+// -----
+
+func.func @written_never_read(%n: index, %i: index) {
+  scf.forall (%cta) in (%n) {
+    // expected-error @below {{'attn.mailbox_create' op is written but never read}}
+    %m = attn.mailbox_create readers(4) : <values = 1, stages = 2>
+    attn.roles producer registers(24) {
+      attn.mailbox_put %m[%i] (%i) : <values = 1, stages = 2>
+    } consumer warps(4) registers(240) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @read_never_written(%n: index, %i: index) {
+  scf.forall (%cta) in (%n) {
+    // expected-error @below {{'attn.mailbox_create' op is read but never written}}
+    %m = attn.mailbox_create readers(4) : <values = 1, stages = 2>
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+      %a = attn.mailbox_get %m[%i] : <values = 1, stages = 2> -> index
+    }
+  }
+  return
+}
+
+// -----
+
 func.func @no_pass() {
   attn.turns_begin of(2)
   // expected-error @below {{'attn.turn_wait' op expected attn.turn_pass after it, before the next wait}}
