@@ -1,4 +1,4 @@
-"""Leaves one op of a pipe or a turn out after the other; attn-verify-pipes must say where.
+"""Leaves one op of a pipe, a mailbox or a turn out after the other; attn-verify-pipes must say where.
 
 The programs are those that the pass sees in the pipeline, of rows of the schedule tables.
 """
@@ -15,12 +15,13 @@ PROGRAMS = [
     ("sm_80", "head_dim=32 mask=window window=40,0"),
     ("sm_90a", "head_dim=64"),
     ("sm_90a", "head_dim=64 mask=causal"),
+    ("sm_90a", "head_dim=64 mask=causal persistent=dynamic"),
     ("sm_90a", "head_dim=128 mask=causal"),
     ("sm_90a", "head_dim=256"),
     ("sm_90a", "head_dim=128 mask=causal alignment=4"),
 ]
 OP = re.compile(r"^\s*attn\.(pipe_acquire|copy_tile|pipe_commit|pipe_release|turn_wait|turn_pass|"
-                r"turns_begin|turns_end)\b")
+                r"turns_begin|turns_end|bulk_store_wait|mailbox_put)\b")
 LOCATED = re.compile(r"^\S+:\d+:\d+: error: 'attn\.", re.MULTILINE)
 
 
