@@ -50,6 +50,36 @@ func.func @offset(%n: index, %i: index) {
 
 // -----
 
+func.func @mailbox_without_offset(%n: index, %i: index) {
+  scf.forall (%b) in (%n) {
+    // expected-error @below {{'attn.mailbox_create' op has no offset; run attn-allocate-smem first}}
+    // expected-error @below {{failed to legalize operation 'attn.mailbox_create'}}
+    %m = attn.mailbox_create readers(4) : <values = 1, stages = 2>
+    attn.roles producer registers(24) {
+      attn.mailbox_put %m[%i] (%b) : <values = 1, stages = 2>
+    } consumer warps(4) registers(240) {
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 64 : i64}
+  return
+}
+
+// -----
+
+func.func @undivided_message(%n: index, %i: index, %seen: memref<?xindex>) {
+  scf.forall (%b) in (%n) {
+    %m = attn.mailbox_create readers(4) offset = 0 : <values = 1, stages = 2>
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+      // expected-error @below {{failed to legalize operation 'attn.mailbox_pass'}}
+      %a = attn.mailbox_pass %m[%i] (%b) : <values = 1, stages = 2> -> index
+      memref.store %a, %seen[%b] : memref<?xindex>
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 64 : i64}
+  return
+}
+
+// -----
+
 !t = !attn.tile<64x64xf16, #attn.boxed>
 !p = !attn.pipe<!t, stages = 1>
 !m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>

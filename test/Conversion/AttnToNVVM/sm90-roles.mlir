@@ -1,5 +1,5 @@
 // attn.roles: the fence and the barrier after the pipes' barriers, the branch on the warp's number,
-// the registers of both roles; and the size of a persistent grid.
+// the registers of both roles; the size of a persistent grid, and the tiles that its CTAs draw.
 // RUN: attn-opt %s -split-input-file -convert-attn-to-nvvm -canonicalize -cse | FileCheck %s
 
 // Warps 0 to 7 compute; of the four behind them the first one copies. The warp's number is that of
@@ -80,5 +80,41 @@ func.func @persistent(%tiles: index, %seen: memref<?xindex>) {
       }
     }
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma, persistent = static>, attn.smem_bytes = 0 : i64}
+  return
+}
+
+// -----
+
+// One lane draws for its warp. The counter goes back to 0 behind tiles - 1; what comes out are the tiles behind
+// those that CTAs start with.
+// CHECK-LABEL: func.func @draw
+// CHECK-SAME: (%{{.*}}: index, %[[COUNTER:.*]]: memref<1xi32>, %[[TILES:.*]]: i32, %[[SEEN:.*]]: memref<?xi32>)
+// CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
+// CHECK: nvvm.setmaxregister decrease
+// CHECK: scf.if
+// CHECK-NEXT: %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %[[COUNTER]]
+// CHECK-NEXT: %[[WIDE:.*]] = arith.index_cast %[[ADDRESS]] : index to i64
+// CHECK-NEXT: %[[POINTER:.*]] = llvm.inttoptr %[[WIDE]] : i64 to !llvm.ptr<1>
+// CHECK-NEXT: %[[LAST:.*]] = arith.subi %[[TILES]], %c1_i32
+// CHECK-NEXT: %[[LANE:.*]] = arith.andi %[[THREAD]], %c31_i32
+// CHECK-NEXT: %[[IS_LANE0:.*]] = arith.cmpi eq, %[[LANE]], %c0_i32
+// CHECK-NEXT: %[[OF_LANE:.*]] = scf.if %[[IS_LANE0]] -> (i32) {
+// CHECK-NEXT:   %[[DRAWN:.*]] = llvm.atomicrmw uinc_wrap %[[POINTER]], %[[LAST]] syncscope("device") monotonic : !llvm.ptr<1>, i32
+// CHECK-NEXT:   scf.yield %[[DRAWN]]
+// CHECK-NEXT: } else {
+// CHECK-NEXT:   scf.yield %c0_i32
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[NUMBER:.*]] = nvvm.shfl.sync idx %c-1_i32, %[[OF_LANE]], %c0_i32, %c31_i32
+// CHECK-NEXT: %[[CTAS:.*]] = nvvm.read.ptx.sreg.nctaid.x
+// CHECK-NEXT: %[[TILE:.*]] = arith.addi %[[NUMBER]], %[[CTAS]]
+// CHECK-NEXT: memref.store %[[TILE]], %[[SEEN]]
+func.func @draw(%n: index, %counter: memref<1xi32>, %tiles: i32, %seen: memref<?xi32>) {
+  scf.forall (%b) in (%n) {
+    attn.roles producer registers(24) {
+      %tile = attn.next_tile %counter of(%tiles) : memref<1xi32>
+      memref.store %tile, %seen[%b] : memref<?xi32>
+    } consumer warps(4) registers(240) {
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma, persistent = dynamic>, attn.smem_bytes = 0 : i64}
   return
 }
