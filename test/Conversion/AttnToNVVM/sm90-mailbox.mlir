@@ -1,5 +1,5 @@
-// Mailboxes: 16 bytes a message, and behind them two mbarriers a stage: "full" with one arrival, that of the
-// producer, and "empty" with one of each reading warp.
+// Mailboxes: 16 bytes a message, and behind them two mbarriers a stage: "full" with one arrival, that
+// of the producer, and "empty" with one of each reading warp.
 // RUN: attn-opt %s -split-input-file -convert-attn-to-nvvm -canonicalize -cse | FileCheck %s
 
 // CHECK-LABEL: func.func @create
@@ -31,8 +31,8 @@ func.func @create(%n: index) {
 
 // -----
 
-// The first message of a stage waits for nobody: "empty" with the other parity. One lane writes the numbers,
-// each of four bytes, and arrives at "full" behind them.
+// The first message of a stage waits for nobody: "empty" with the other parity. One lane writes the
+// numbers, each of four bytes, and arrives at "full" behind them.
 // CHECK-LABEL: func.func @put(
 // CHECK-SAME: %[[A:[^:]*]]: index, %[[IT:[^:]*]]: index, %[[B:[^:]*]]: index, %[[C:[^:]*]]: index)
 // CHECK: %[[SMEM:.*]] = llvm.mlir.addressof @attn_shared_memory
@@ -113,8 +113,8 @@ func.func @put_of_threads(%n: index, %it: index, %seen: memref<?xindex>) {
 
 // -----
 
-// Readers wait for "full" with the round's own parity. Lane 0 of a warp says that all its lanes have read; the
-// predicate is the instruction's. Numbers are those of one lane.
+// Readers wait for "full" with the round's own parity. Lane 0 of a warp says that all its lanes have
+// read; the predicate is the instruction's. Numbers are those of one lane.
 // CHECK-LABEL: func.func @get
 // CHECK-SAME: (%{{.*}}: index, %[[IT:.*]]: index, %[[SEEN:.*]]: memref<?xindex>)
 // CHECK: %[[SMEM:.*]] = llvm.mlir.addressof @attn_shared_memory

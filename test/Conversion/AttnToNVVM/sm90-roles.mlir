@@ -85,8 +85,8 @@ func.func @persistent(%tiles: index, %seen: memref<?xindex>) {
 
 // -----
 
-// One lane draws for its warp. The counter goes back to 0 behind tiles - 1; what comes out are the tiles behind
-// those that CTAs start with.
+// One lane draws for its warp. The counter goes back to 0 behind tiles - 1; what comes out are the
+// tiles behind those that CTAs start with.
 // CHECK-LABEL: func.func @draw
 // CHECK-SAME: (%{{.*}}: index, %[[COUNTER:.*]]: memref<1xi32>, %[[TILES:.*]]: i32, %[[SEEN:.*]]: memref<?xi32>)
 // CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
