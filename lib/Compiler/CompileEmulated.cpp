@@ -14,14 +14,16 @@ using namespace mlir;
 using namespace attn;
 
 /// The session's module, lowered, with its launches.
-static rt::Expected<std::unique_ptr<EmulatedProgram>>
-makeProgram(Session &session, const TargetInfo &target, rt::Manifest manifest) {
+static rt::Expected<std::unique_ptr<EmulatedProgram>> makeProgram(Session &session,
+                                                                  const TargetInfo &target,
+                                                                  rt::Manifest manifest,
+                                                                  rt::ErrorCode faultCode) {
   auto program = emu::Program::create(session.module(), target);
   if (!program)
     return rt::fail(program.error().code == rt::ErrorCode::BadInput
-                        ? session.takeError(rt::ErrorCode::BadInput, program.error().message)
+                        ? session.takeError(faultCode, program.error().message)
                         : program.error());
-  return std::make_unique<EmulatedProgram>(std::move(manifest), std::move(*program));
+  return std::make_unique<EmulatedProgram>(std::move(manifest), std::move(*program), faultCode);
 }
 
 rt::Expected<std::unique_ptr<EmulatedProgram>>
@@ -41,7 +43,7 @@ Compiler::compileEmulated(const Problem &problem) const {
     return rt::fail(manifest.error());
   // Reports name lines of the text that `attnc compile --emit llvm` writes.
   generateLocationsFromIR(llvm::nulls(), "l3.mlir", session.module(), OpPrintingFlags());
-  return makeProgram(session, *info, std::move(*manifest));
+  return makeProgram(session, *info, std::move(*manifest), rt::ErrorCode::Internal);
 }
 
 rt::Expected<std::unique_ptr<EmulatedProgram>> Compiler::emulate(const ProblemText &l3,
@@ -53,5 +55,5 @@ rt::Expected<std::unique_ptr<EmulatedProgram>> Compiler::emulate(const ProblemTe
   if (session.module().getBody()->empty() && !manifest.kernels.empty())
     return rt::fail(rt::ErrorCode::BadInput,
                     "the program has no kernel '" + manifest.kernels.front().name + "'");
-  return makeProgram(session, *info, std::move(manifest));
+  return makeProgram(session, *info, std::move(manifest), rt::ErrorCode::BadInput);
 }

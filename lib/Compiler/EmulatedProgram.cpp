@@ -101,6 +101,7 @@ rt::Status EmulatedProgram::run(std::span<const rt::Argument> arguments,
     request.dynamicSharedBytes = static_cast<size_t>(kernel.dynamicSharedBytes);
     request.parameters = params.pointers();
     request.numParameters = params.slots().size() + maps.size();
+    request.faultCode = code;
     if (rt::Status status = program->launch(request, memory, options); !status)
       return status;
     if (options.onlyCta)

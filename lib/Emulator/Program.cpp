@@ -178,9 +178,10 @@ rt::Expected<std::unique_ptr<Program>> Program::create(ModuleOp module, const Ta
 static rt::Status check(const TargetInfo &target, const Program::Request &request,
                         const EmulatedKernel &kernel, size_t sharedBytes,
                         std::optional<uint64_t> onlyCta) {
-  auto refuse = [&](const llvm::Twine &message) {
-    return rt::fail(rt::ErrorCode::BadInput, ("kernel '" + kernel.name + "': " + message).str());
+  auto refuseAs = [&](rt::ErrorCode code, const llvm::Twine &message) {
+    return rt::fail(code, ("kernel '" + kernel.name + "': " + message).str());
   };
+  auto refuse = [&](const llvm::Twine &message) { return refuseAs(request.faultCode, message); };
   if (request.numParameters != kernel.parameters.size())
     return refuse("expected " + llvm::Twine(kernel.parameters.size()) + " parameters, got " +
                   llvm::Twine(request.numParameters));
@@ -199,8 +200,9 @@ static rt::Status check(const TargetInfo &target, const Program::Request &reques
   if (request.grid.count() == 0)
     return refuse("expected a grid of at least one CTA");
   if (onlyCta && *onlyCta >= request.grid.count())
-    return refuse("expected a CTA in [0, " + llvm::Twine(request.grid.count() - 1) + "], got " +
-                  llvm::Twine(*onlyCta));
+    return refuseAs(rt::ErrorCode::BadInput, "expected a CTA in [0, " +
+                                                 llvm::Twine(request.grid.count() - 1) + "], got " +
+                                                 llvm::Twine(*onlyCta));
   if (uint64_t ctas = kernel.cluster.count(); ctas < 1 || ctas > 16)
     return refuse("expected clusters of 1 to 16 CTAs, got " + llvm::Twine(ctas));
   if (request.grid.x % kernel.cluster.x || request.grid.y % kernel.cluster.y ||
@@ -221,6 +223,18 @@ static unsigned registersOf(const TargetInfo &target, const EmulatedKernel &kern
   return std::min<uint64_t>(most, target.registersPerSM / ctas / threads / 8 * 8);
 }
 
+static rt::ErrorCode codeOf(ReportKind kind, const Program::Request &request) {
+  switch (kind) {
+  case ReportKind::NoMemory:
+    return rt::ErrorCode::Unavailable;
+  case ReportKind::TooManySteps:
+    // The options set the limit, and a right program of a large problem meets it too.
+    return rt::ErrorCode::BadInput;
+  default:
+    return request.faultCode;
+  }
+}
+
 rt::Status Program::launch(const Request &request, GlobalMemory memory,
                            const LaunchOptions &options) const {
   const EmulatorTables &tables = state->tables;
@@ -228,7 +242,7 @@ rt::Status Program::launch(const Request &request, GlobalMemory memory,
     return candidate.name == request.kernel;
   });
   if (kernel == tables.kernels.end())
-    return rt::fail(rt::ErrorCode::BadInput, "the program has no kernel '" + request.kernel + "'");
+    return rt::fail(request.faultCode, "the program has no kernel '" + request.kernel + "'");
   size_t sharedBytes = tables.staticSharedBytes + request.dynamicSharedBytes;
   if (rt::Status status = check(*state->target, request, *kernel, sharedBytes, options.onlyCta);
       !status)
@@ -251,8 +265,6 @@ rt::Status Program::launch(const Request &request, GlobalMemory memory,
   Launch launch(tables.sites, shape, options, memory);
   if (std::optional<Report> report =
           launch.run(state->entries.lookup(kernel->name), request.parameters))
-    return rt::fail(report->kind == ReportKind::NoMemory ? rt::ErrorCode::Unavailable
-                                                         : rt::ErrorCode::BadInput,
-                    std::move(report->message));
+    return rt::fail(codeOf(report->kind, request), std::move(report->message));
   return {};
 }

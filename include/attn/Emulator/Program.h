@@ -35,9 +35,11 @@ public:
     size_t dynamicSharedBytes = 0;
     void **parameters = nullptr;
     size_t numParameters = 0;
+    /// Of a report, and of a launch that does not fit the program: whose fault these are.
+    rt::ErrorCode faultCode = rt::ErrorCode::BadInput;
   };
-  /// Runs one launch. `memory` is all that it may access. A report is an error of code
-  /// BadInput; so is a request that the kernel does not take.
+  /// Runs one launch. `memory` is all that it may access. What is wrong with the program is an
+  /// error of code `request.faultCode`; limits that the options set are BadInput when they are met.
   rt::Status launch(const Request &request, GlobalMemory memory,
                     const LaunchOptions &options) const;
 

@@ -395,6 +395,19 @@ TEST(HostProgram, RefusesWhatDoesNotFit) {
   EXPECT_THAT(run(tensor(3, 8), twice), HasSubstr("argument 'k': expected size 1"));
 }
 
+TEST(EmulatedProgram, FaultsAreOfWhoWroteTheProgram) {
+  Compiler compiler = compilerFor("sm_80");
+  KernelSpec problem = spec({"dtype=bf16", "head_dim=64", "heads_q=1", "lse=false"});
+  auto compiled = compiler.compileEmulated(problem);
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_EQ((*compiled)->faultCode(), rt::ErrorCode::Internal);
+  auto l3 = compiler.emit(problem, Emit::LLVM);
+  ASSERT_TRUE(l3) << l3.error().message;
+  auto given = compiler.emulate({*l3, "given.mlir"}, (*compiled)->manifest());
+  ASSERT_TRUE(given) << given.error().message;
+  EXPECT_EQ((*given)->faultCode(), rt::ErrorCode::BadInput);
+}
+
 TEST(EmulatedProgram, RefusesWhatDoesNotFit) {
   for (const char *target : {"sm_80", "sm_90a"}) {
     auto program = compilerFor(target).compileEmulated(

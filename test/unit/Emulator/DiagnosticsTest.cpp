@@ -209,6 +209,30 @@ TEST(Diagnostics, MaskWithoutOneself) {
 // Programs
 //===----------------------------------------------------------------------===//
 
+TEST(Diagnostics, FaultsHaveTheCodeOfTheProgram) {
+  const std::string outside =
+      "%p = llvm.getelementptr %x[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32 "
+      "llvm.store %c0, %p : i32, !llvm.ptr<1>";
+  const std::string endless = "%go = llvm.icmp \"eq\" %c0, %c0 : i32 llvm.br ^loop\n^loop:\n"
+                              "llvm.cond_br %go, ^loop, ^end\n^end:";
+  for (rt::ErrorCode code : {rt::ErrorCode::BadInput, rt::ErrorCode::Internal}) {
+    Trial trial{.threads = 1, .faultCode = code};
+    EXPECT_THAT(trial.run(outside), HasSubstr("global memory out of bounds"));
+    EXPECT_EQ(trial.code, code);
+    // A limit, and a CTA to run alone, are the caller's whatever the program.
+    trial.options.maxSteps = 1000;
+    EXPECT_THAT(trial.run(endless), HasSubstr("instruction limit"));
+    EXPECT_EQ(trial.code, rt::ErrorCode::BadInput);
+    trial.options.onlyCta = 1;
+    EXPECT_THAT(trial.run(outside), HasSubstr("expected a CTA in [0, 0]"));
+    EXPECT_EQ(trial.code, rt::ErrorCode::BadInput);
+    trial.options.onlyCta = {};
+    trial.threads = 2048;
+    EXPECT_THAT(trial.run(outside), HasSubstr("threads a CTA"));
+    EXPECT_EQ(trial.code, code);
+  }
+}
+
 TEST(Diagnostics, EndlessLoop) {
   Trial trial{.threads = 1};
   trial.options.maxSteps = 1000;

@@ -50,8 +50,10 @@ std::string Trial::run(const std::string &body) {
   request.dynamicSharedBytes = sharedBytes;
   request.parameters = parameters;
   request.numParameters = 1;
+  request.faultCode = faultCode;
   emu::GlobalMemory memory;
   memory.addTensor("x", rt::TensorArg::dense(x.data(), rt::ElementType::I32, {8, 8}));
   rt::Status status = (*program)->launch(request, memory, options);
+  code = status ? std::nullopt : std::optional(status.error().code);
   return status ? "" : status.error().message;
 }

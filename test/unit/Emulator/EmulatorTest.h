@@ -23,6 +23,8 @@ struct Trial {
   emu::LaunchOptions options = {};
   std::string target = "sm_90a";
   std::vector<int32_t> x = std::vector<int32_t>(64);
+  rt::ErrorCode faultCode = rt::ErrorCode::BadInput;
+  std::optional<rt::ErrorCode> code = {}; ///< Of the last launch's error.
 
   /// Runs a body that may use %x, %smem (dynamic shared memory), %tid, and the constants %c0,
   /// %c1, %c31 and %all (i32). Line 1 of locations is the body's first. "" or the error.
