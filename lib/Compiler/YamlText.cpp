@@ -8,6 +8,7 @@
 #include "YamlText.h"
 
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Support/SaveAndRestore.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/YAMLParser.h>
 
@@ -26,7 +27,7 @@ namespace {
 class YamlReader {
 public:
   YamlReader(StringRef text, StringRef name)
-      : name(name), stream(text, sources, /*ShowColors=*/false) {
+      : text(text), name(name), stream(text, sources, /*ShowColors=*/false) {
     sources.setDiagHandler(
         [](const llvm::SMDiagnostic &diagnostic, void *self) {
           static_cast<YamlReader *>(self)->diagnose(diagnostic);
@@ -43,14 +44,19 @@ private:
   std::optional<Value> convertMap(yaml::MappingNode &map, unsigned depth);
   std::optional<Value> convertList(yaml::SequenceNode &list, unsigned depth);
   std::optional<std::string> keyOf(yaml::KeyValueNode &entry);
+  /// Whether white space means nothing in a node: {...} or [...].
+  bool startsWithBrace(yaml::Node *node);
+  /// Whether the line of a node is indented by spaces alone; a fault where it is not.
+  bool checkIndentation(yaml::Node *node);
 
   std::nullopt_t fail(yaml::Node *node, const llvm::Twine &message) {
     stream.printError(node, message);
     return std::nullopt;
   }
 
-  StringRef name;
+  StringRef text, name;
   std::string error;
+  bool isInBraces = false;
   llvm::SourceMgr sources;
   yaml::Stream stream;
 };
@@ -76,6 +82,27 @@ static Value plainValue(StringRef text) {
   if (llvm::isDigit(text.back()) && !text.getAsDouble(number) && std::isfinite(number))
     return number;
   return text.str();
+}
+
+bool YamlReader::startsWithBrace(yaml::Node *node) {
+  StringRef rest = text.drop_front(node->getSourceRange().Start.getPointer() - text.begin());
+  return rest.starts_with("{") || rest.starts_with("[");
+}
+
+/// The parser refuses tabs in most indentation and skips them before a block's first entry.
+bool YamlReader::checkIndentation(yaml::Node *node) {
+  if (isInBraces || startsWithBrace(node))
+    return true;
+  StringRef before = text.take_front(node->getSourceRange().Start.getPointer() - text.begin());
+  // Nothing found is the end of no line, whose next character is the first.
+  StringRef line = before.substr(before.rfind('\n') + 1);
+  size_t tab = line.take_while([](char c) { return c == ' ' || c == '\t'; }).find('\t');
+  if (tab == StringRef::npos)
+    return true;
+  llvm::SMLoc at = llvm::SMLoc::getFromPointer(line.begin() + tab);
+  node->setSourceRange({at, at});
+  fail(node, "Found invalid tab character in indentation");
+  return false;
 }
 
 std::optional<std::string> YamlReader::keyOf(yaml::KeyValueNode &entry) {
@@ -126,16 +153,22 @@ std::optional<Value> YamlReader::convert(yaml::Node *node, unsigned depth) {
     return fail(node, "nests deeper than " + llvm::Twine(kMaxDepth) + " levels");
   if (!node->getRawTag().empty())
     return fail(node, "tags such as " + node->getRawTag() + " are not taken; leave it out");
+  // Literal text has white space of its own, and nothing has no line.
+  if (llvm::isa<yaml::MappingNode, yaml::SequenceNode, yaml::ScalarNode>(node) &&
+      !checkIndentation(node))
+    return std::nullopt;
   if (auto *alias = llvm::dyn_cast<yaml::AliasNode>(node)) {
     // The node's own range is that of the token after it.
     llvm::SMLoc star = llvm::SMLoc::getFromPointer(alias->getName().begin() - 1);
     alias->setSourceRange({star, star});
     return fail(node, "aliases are not taken; write out what *" + alias->getName() + " stands for");
   }
-  if (auto *map = llvm::dyn_cast<yaml::MappingNode>(node))
-    return convertMap(*map, depth + 1);
-  if (auto *list = llvm::dyn_cast<yaml::SequenceNode>(node))
-    return convertList(*list, depth + 1);
+  auto *map = llvm::dyn_cast<yaml::MappingNode>(node);
+  auto *list = llvm::dyn_cast<yaml::SequenceNode>(node);
+  if (map || list) {
+    llvm::SaveAndRestore within(isInBraces, isInBraces || startsWithBrace(node));
+    return map ? convertMap(*map, depth + 1) : convertList(*list, depth + 1);
+  }
   if (auto *block = llvm::dyn_cast<yaml::BlockScalarNode>(node))
     return Value(block->getValue().str());
   if (auto *scalar = llvm::dyn_cast<yaml::ScalarNode>(node)) {
