@@ -120,8 +120,20 @@ static rt::Status checkModule(const std::string &python, const Benchmark &benchm
              " does not have; " + benchmark.way + ", or name another with --python");
 }
 
+/// What no benchmark takes, before its Python is asked for: values stand after flags alone.
+static rt::Status checkPassed(Words passed) {
+  if (passed.empty() || StringRef(passed.front()).starts_with("-"))
+    return {};
+  return bad(
+      "unexpected argument '" + passed.front() +
+      "': benchmarks take flags alone, which `attnc bench --help` and `attnc bench -- --help` "
+      "show");
+}
+
 /// Becomes the benchmark, so that a signal to this process is one to it; returns when it cannot.
 static rt::Status run(const BenchFlags &flags, Words passed) {
+  if (rt::Status status = checkPassed(passed); !status)
+    return rt::fail(status.error());
   const Benchmark &benchmark = flags.compile ? kCompile : flags.target == "cpu" ? kCPU : kForward;
   std::string self = programPath();
   rt::Expected<std::string> script = findScript(self, benchmark.script);

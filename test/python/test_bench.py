@@ -64,6 +64,14 @@ def test_what_is_missing_is_named(tmp_path):
     assert f"not found in {tmp_path}/share/attn/benchmarks" in done.stderr
 
 
+@pytest.mark.parametrize("kind", [[], ["--target", "cpu"], ["--compile"]])
+@pytest.mark.parametrize("words", [["nosuch"], ["--", "nosuch"], ["nosuch", "--rounds", "2"]])
+def test_unknown_argument_is_told_before_what_python_lacks(tmp_path, kind, words):
+    done = attnc("bench", "--python", fake_python(tmp_path, modules=1), *kind, *words)
+    assert done.returncode == 1
+    assert "unexpected argument 'nosuch'" in done.stderr and "-- --help" in done.stderr
+
+
 def test_installed_benchmarks_run(tmp_path):
     done = subprocess.run(["cmake", "--install", BUILD, "--prefix", tmp_path], capture_output=True)
     assert done.returncode == 0, done.stderr
