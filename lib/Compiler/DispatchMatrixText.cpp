@@ -128,10 +128,12 @@ std::string attn::toText(llvm::ArrayRef<SharedMatrix> matrices) {
 // JSON
 //===----------------------------------------------------------------------===//
 
-static int64_t number(StringRef value) {
-  int64_t result = 0;
-  (void)value.getAsInteger(10, result);
-  return result;
+/// A number where the value is one: names of the same axis stay words.
+static llvm::json::Value valueJson(StringRef value) {
+  int64_t number;
+  if (!value.getAsInteger(10, number))
+    return number;
+  return value;
 }
 
 static llvm::json::Array tableJson(const MatrixTable &table) {
@@ -142,9 +144,10 @@ static llvm::json::Array tableJson(const MatrixTable &table) {
       llvm::json::Array values;
       if (axis.isRange)
         for (auto [first, last] : rangesOf(axis, set))
-          values.push_back(llvm::json::Object{{"min", number(first)}, {"max", number(last)}});
+          values.push_back(llvm::json::Object{{"min", valueJson(first)}, {"max", valueJson(last)}});
       else
-        values = llvm::json::Array(valuesOf(axis, set));
+        for (StringRef value : valuesOf(axis, set))
+          values.push_back(valueJson(value));
       object[axis.name] = std::move(values);
     }
     const MatrixKernel &kernel = cell.kernel;

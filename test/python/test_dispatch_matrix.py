@@ -13,7 +13,7 @@ VALUES = {
     "dtype": ["f32", "f16", "bf16"],
     "mask": ["none", "causal", "window"],
     "max_seq_len": None,  # What the target's rows ask for.
-    "alignment": ["16", "8", "4", "2"],
+    "alignment": [16, 8, 4, 2],
 }
 FEATURES = {
     "heads_kv = heads_q / 4": ["heads_kv=2"],
@@ -57,7 +57,7 @@ def words_of(problem, names):
         words |= {"window_left": 128, "window_right": 128}
     if words.get("max_seq_len") == "longer":
         del words["max_seq_len"]
-    if words["dtype"] == "f32" and words.get("alignment") == "2":
+    if words["dtype"] == "f32" and words.get("alignment") == 2:
         words["alignment"] = 4
     return [f"{key}={value}" for key, value in words.items()]
 
@@ -121,6 +121,12 @@ def test_features_say_what_explain_says(everything, target):
             expected = said(changed.get(problem) or rows[problem])
             words = words_of(problem, names) + FEATURES[entry["feature"]]
             assert explained(words, target) == expected, words
+
+
+def test_numbers_are_numbers(everything):
+    rows = everything["sm_90a"]["equal_head_dims"]
+    assert {value for row in rows for value in row["max_seq_len"]} == {1024, 2048, "longer"}
+    assert {value for row in rows for value in row["alignment"]} == {16, 8, 4, 2}
 
 
 def test_one_target_alone_and_as_text():
