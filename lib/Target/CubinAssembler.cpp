@@ -7,6 +7,8 @@
 
 #include "attn/Target/CubinAssembler.h"
 
+#include "attn/Runtime/Fork.h"
+
 #include <array>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringExtras.h>
@@ -14,6 +16,9 @@
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Program.h>
+
+#include <map>
+#include <mutex>
 
 using namespace attn;
 using llvm::StringRef;
@@ -82,6 +87,33 @@ static rt::Expected<ProcessResult> runProgram(const std::string &program,
   return ProcessResult{code, text};
 }
 
+/// What an assembler says of itself. Asked once for each file as it is, since kernels are many;
+/// threads that come first together may each ask.
+static rt::Expected<std::string> versionOf(const std::string &path) {
+  using FileAsItIs = std::tuple<std::string, uint64_t, int64_t>;
+  static std::mutex mutex;
+  static std::map<FileAsItIs, std::string> versions;
+  llvm::sys::fs::file_status status;
+  (void)llvm::sys::fs::status(path, status);
+  FileAsItIs key{path, status.getSize(),
+                 status.getLastModificationTime().time_since_epoch().count()};
+  {
+    rt::NoForkScope scope;
+    std::lock_guard lock(mutex);
+    if (auto found = versions.find(key); found != versions.end())
+      return found->second;
+  }
+  rt::Expected<ProcessResult> result = runProgram(path, {"--version"});
+  if (!result)
+    return rt::fail(result.error());
+  if (result->code != 0 || !StringRef(result->output).contains("ptxas"))
+    return rt::fail(rt::ErrorCode::BadInput,
+                    "--ptxas " + path + ": does not answer --version as ptxas does");
+  rt::NoForkScope scope;
+  std::lock_guard lock(mutex);
+  return versions.insert_or_assign(key, std::move(result->output)).first->second;
+}
+
 rt::Expected<Assembler> Assembler::find(StringRef given) {
   llvm::ErrorOr<std::string> path =
       given.empty() ? llvm::sys::findProgramByName("ptxas") : given.str();
@@ -96,13 +128,10 @@ rt::Expected<Assembler> Assembler::find(StringRef given) {
                         "driver assembles");
   if (!llvm::sys::fs::can_execute(*path))
     return rt::fail(rt::ErrorCode::BadInput, "--ptxas " + *path + ": not an executable file");
-  rt::Expected<ProcessResult> result = runProgram(*path, {"--version"});
-  if (!result)
-    return rt::fail(result.error());
-  if (result->code != 0 || !StringRef(result->output).contains("ptxas"))
-    return rt::fail(rt::ErrorCode::BadInput,
-                    "--ptxas " + *path + ": does not answer --version as ptxas does");
-  return Assembler(*path, result->output);
+  rt::Expected<std::string> version = versionOf(*path);
+  if (!version)
+    return rt::fail(version.error());
+  return Assembler(*path, std::move(*version));
 }
 
 /// The number that stands before `unit` in a line, or 0.

@@ -7,7 +7,11 @@
 
 #include "attn/Target/CubinAssembler.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/FileSystem.h>
+#include <thread>
 
 using namespace attn;
 using testing::HasSubstr;
@@ -41,6 +45,52 @@ TEST(CubinAssembler, MissingAssemblerIsNamed) {
   auto assembler = Assembler::find("/nonexistent/ptxas");
   ASSERT_FALSE(assembler);
   EXPECT_THAT(assembler.error().message, HasSubstr("/nonexistent/ptxas"));
+}
+
+/// An executable file that is gone with the object.
+struct Script {
+  llvm::SmallString<128> path;
+
+  explicit Script(const std::string &text) {
+    EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("ptxas", "sh", path));
+    write(text);
+  }
+  ~Script() { llvm::sys::fs::remove(path); }
+  void write(const std::string &text) {
+    std::ofstream(path.str().str()) << "#!/bin/sh\n" << text;
+    llvm::sys::fs::setPermissions(path, llvm::sys::fs::all_all);
+  }
+};
+
+TEST(CubinAssembler, VersionIsAskedOnce) {
+  Script calls(""), program("");
+  auto numCalls = [&] {
+    std::ifstream file(calls.path.str().str());
+    return std::count(std::istreambuf_iterator<char>(file), {}, '.');
+  };
+  std::string count = "echo . >> " + calls.path.str().str() + "\n";
+  program.write(count + "echo ptxas one\n");
+  ASSERT_TRUE(Assembler::find(program.path));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      auto assembler = Assembler::find(program.path);
+      ASSERT_TRUE(assembler) << assembler.error().message;
+      EXPECT_EQ(assembler->identity(), "ptxas one\n");
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(numCalls(), 1);
+  // Another program in its place is another assembler.
+  program.write(count + "echo ptxas the second\n");
+  auto assembler = Assembler::find(program.path);
+  ASSERT_TRUE(assembler) << assembler.error().message;
+  EXPECT_EQ(assembler->identity(), "ptxas the second\n");
+  // What is no assembler may become one.
+  program.write(count + "echo hello, I am no such thing\n");
+  EXPECT_FALSE(Assembler::find(program.path));
+  EXPECT_FALSE(Assembler::find(program.path));
+  EXPECT_EQ(numCalls(), 4);
 }
 
 TEST(CubinAssembler, FailureSaysHowToRepeatIt) {
