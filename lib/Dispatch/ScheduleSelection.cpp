@@ -86,11 +86,11 @@ std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAtt
 
 std::optional<RowMismatch> RowSearch::tryRow(const FileRow &row, StringRef device,
                                              ScheduleAttr &schedule) {
-  if (std::optional<RowMismatch> mismatch = checkInstruction(scheduleOf(row)))
+  if (std::optional<RowMismatch> mismatch = checkInstruction(scheduleOf(row, context)))
     return mismatch;
   if (std::optional<RowMismatch> mismatch = matchRow(row, device, facts))
     return mismatch;
-  return trySchedule(scheduleOf(row), row.schedule.order.has_value(), schedule);
+  return trySchedule(scheduleOf(row, context), row.schedule.order.has_value(), schedule);
 }
 
 std::optional<RowMismatch> RowSearch::trySchedule(ScheduleValues values, bool setsOrder,

@@ -19,53 +19,14 @@ ScheduleValues attn::mergePins(ScheduleValues schedule, const SchedulePins &pins
   return schedule;
 }
 
-ScheduleAttr attn::toAttr(MLIRContext *context, const ScheduleValues &s) {
-  return ScheduleAttr::get(context, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
-                           s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder, s.overlap,
-                           s.pingpong, s.persistent, s.qStages, s.producer, s.producerRegisters,
-                           s.consumerRegisters, s.integerMax, s.lazyRescale, s.packGqa);
-}
-
-ScheduleValues attn::toValues(ScheduleAttr s) {
-  return {.algorithm = s.getAlgorithm(),
-          .qTile = s.getQTile(),
-          .kvTile = s.getKvTile(),
-          .stages = s.getStages(),
-          .warps = s.getWarps(),
-          .warpSplit = s.getWarpSplit(),
-          .splitKV = s.getSplitKv(),
-          .instruction = s.getInstruction(),
-          .qInRegisters = s.getQInRegisters(),
-          .order = s.getOrder(),
-          .kvOrder = s.getKvOrder(),
-          .overlap = s.getOverlap(),
-          .pingpong = s.getPingpong(),
-          .persistent = s.getPersistent(),
-          .qStages = s.getQStages(),
-          .producer = s.getProducer(),
-          .producerRegisters = s.getProducerRegisters(),
-          .consumerRegisters = s.getConsumerRegisters(),
-          .integerMax = s.getIntegerMax(),
-          .lazyRescale = s.getLazyRescale(),
-          .packGqa = s.getPackGqa()};
-}
-
 std::string attn::checkPins(MLIRContext *context, const SchedulePins &pins) {
-  ScheduleValues valid{
-      .qTile = 64, .kvTile = 64, .stages = 1, .warps = 4, .splitKV = 1, .qStages = 1};
-  valid.algorithm = Algorithm::FA2;
-  ScheduleValues s = mergePins(valid, pins);
+  ScheduleValues schedule = mergePins(defaultSchedule(context), pins);
   std::string message;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     message = diagnostic.str();
     return success();
   });
-  auto emit = [&] { return emitError(UnknownLoc::get(context)); };
-  (void)ScheduleAttr::verify(emit, s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit,
-                             s.splitKV, s.instruction, s.qInRegisters, s.order, s.kvOrder,
-                             s.overlap, s.pingpong, s.persistent, s.qStages, s.producer,
-                             s.producerRegisters, s.consumerRegisters, s.integerMax, s.lazyRescale,
-                             s.packGqa);
+  (void)verifySchedule([&] { return emitError(UnknownLoc::get(context)); }, schedule);
   return message;
 }
 
@@ -133,6 +94,12 @@ std::string attn::parsePins(DictionaryAttr dictionary, SchedulePins &pins) {
       error = "unknown field '" + entry.getName().str() + "': expected one of " +
               llvm::join(known, ", ");
   return error.empty() ? checkPins(dictionary.getContext(), pins) : error;
+}
+
+SchedulePins attn::toPins(const ScheduleValues &schedule) {
+  SchedulePins pins;
+  visitSchedule([](StringRef, auto &pin, const auto &value) { pin = value; }, pins, schedule);
+  return pins;
 }
 
 std::string attn::toText(const SchedulePins &pins) {

@@ -27,33 +27,6 @@ std::optional<RowMismatch> attn::matchRow(const FileRow &row, StringRef device,
   return matchRow(row.takes, facts);
 }
 
-/// What #attn.schedule has where a field is left out.
-static constexpr ScheduleValues kDefaults = {.algorithm = Algorithm::FA2,
-                                             .qTile = 64,
-                                             .kvTile = 64,
-                                             .stages = 1,
-                                             .warps = 4,
-                                             .warpSplit = WarpSplit::Rows,
-                                             .splitKV = 1,
-                                             .instruction = Instruction::Mma,
-                                             .qInRegisters = false,
-                                             .order = TileOrder::Linear,
-                                             .kvOrder = KVOrder::Ascending,
-                                             .overlap = false,
-                                             .pingpong = false,
-                                             .persistent = Persistence::None,
-                                             .qStages = 1,
-                                             .producer = Producer::Tma,
-                                             .producerRegisters = 0,
-                                             .consumerRegisters = 0,
-                                             .integerMax = false,
-                                             .lazyRescale = true,
-                                             .packGqa = false};
-
-ScheduleValues attn::scheduleOf(const FileRow &row) { return mergePins(kDefaults, row.schedule); }
-
-SchedulePins attn::toPins(const ScheduleValues &schedule) {
-  SchedulePins pins;
-  visitSchedule([](StringRef, auto &pin, const auto &value) { pin = value; }, pins, schedule);
-  return pins;
+ScheduleValues attn::scheduleOf(const FileRow &row, MLIRContext *context) {
+  return mergePins(defaultSchedule(context), row.schedule);
 }

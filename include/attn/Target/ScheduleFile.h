@@ -53,10 +53,7 @@ std::optional<RowMismatch> matchRow(const FileRow &row, llvm::StringRef device,
                                     const ProblemFacts &facts);
 
 /// The schedule of a row. `order` is that of a field left out when the row does not name it.
-ScheduleValues scheduleOf(const FileRow &row);
-
-/// All fields of a schedule as pins.
-SchedulePins toPins(const ScheduleValues &schedule);
+ScheduleValues scheduleOf(const FileRow &row, mlir::MLIRContext *context);
 
 } // namespace attn
 

@@ -73,7 +73,7 @@ TEST(ScheduleFile, FieldsLeftOutHaveTheAttributesDefaults) {
   auto attribute = mlir::dyn_cast_or_null<ScheduleAttr>(
       mlir::parseAttribute("#attn.schedule<q_tile = 64>", &context));
   ASSERT_TRUE(attribute);
-  EXPECT_EQ(scheduleOf(FileRow{}), toValues(attribute));
+  EXPECT_EQ(scheduleOf(FileRow{}, &context), toValues(attribute));
 }
 
 std::string inRow(const std::string &keys) {

@@ -72,6 +72,30 @@ TEST(TargetInfo, MmaNeedsItsCapabilities) {
       "instruction: sm_80 lacks mma.m16n8k16, ldmatrix or cp.async; choose instruction = fma");
 }
 
+TEST(Schedule, EveryFieldGoesToTheAttributeAndBack) {
+  mlir::MLIRContext context;
+  context.loadDialect<AttnDialect>();
+  ScheduleValues values = defaultSchedule(&context), changed = values;
+  visitSchedule(
+      [](llvm::StringRef, auto &field) {
+        using T = std::decay_t<decltype(field)>;
+        if constexpr (std::is_same_v<T, bool>)
+          field = !field;
+        else if constexpr (std::is_same_v<T, int64_t>)
+          field = field + 8;
+        else
+          field = static_cast<T>(field == T(0) ? 1 : 0);
+      },
+      changed);
+  ScheduleValues back = toValues(toAttr(&context, changed));
+  visitSchedule(
+      [](llvm::StringRef name, auto &field, auto &expected, auto &byDefault) {
+        EXPECT_EQ(field, expected) << name.str();
+        EXPECT_NE(field, byDefault) << name.str();
+      },
+      back, changed, values);
+}
+
 TEST(Schedule, PinsReplaceFields) {
   ScheduleValues row{.algorithm = Algorithm::FA2,
                      .qTile = 128,

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/IR/ScheduleFields.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 #include "attn/Dialect/Attn/Transforms/FunctionAttrs.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -17,13 +18,10 @@ namespace attn {
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
-static ScheduleAttr withoutSplit(ScheduleAttr s) {
-  return ScheduleAttr::get(s.getContext(), s.getAlgorithm(), s.getQTile(), s.getKvTile(),
-                           s.getStages(), s.getWarps(), s.getWarpSplit(), /*split_kv=*/1,
-                           s.getInstruction(), s.getQInRegisters(), s.getOrder(), s.getKvOrder(),
-                           s.getOverlap(), s.getPingpong(), s.getPersistent(), s.getQStages(),
-                           s.getProducer(), s.getProducerRegisters(), s.getConsumerRegisters(),
-                           s.getIntegerMax(), s.getLazyRescale(), s.getPackGqa());
+static ScheduleAttr withoutSplit(ScheduleAttr schedule) {
+  ScheduleValues values = toValues(schedule);
+  values.splitKV = 1;
+  return toAttr(schedule.getContext(), values);
 }
 
 /// Appends a workspace argument. `shape` is its attribute: constants and [argument, dim].
