@@ -7,8 +7,6 @@
 
 #include "attn/Compiler/LengthClass.h"
 
-#include "attn/Target/ScheduleTable.h"
-
 using namespace attn;
 
 /// Bounds of rows of schedule tables are powers of two between these, which a test holds them to.
@@ -21,42 +19,43 @@ std::optional<int64_t> attn::lengthBound(int64_t seqLen) {
       llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max(seqLen, kShortestBound))));
 }
 
-/// The facts that rows of a schedule table ask for.
-static ProblemFacts factsOf(const KernelSpec &spec) {
-  ProblemFacts facts;
-  facts.headDimQK = *spec.headDim;
-  facts.headDimV = *spec.headDimV;
-  facts.alignmentBytes = spec.alignment;
-  facts.maxSeqLen = spec.maxSeqLen;
-  facts.phase = spec.phase == Phase::Decode ? phases::Decode : phases::Prefill;
-  switch (spec.dtype) {
+static unsigned elementSet(rt::ElementType type) {
+  switch (type) {
   case rt::ElementType::F16:
-    facts.element = elements::F16;
-    break;
+    return elements::F16;
   case rt::ElementType::BF16:
-    facts.element = elements::BF16;
-    break;
+    return elements::BF16;
   default:
-    facts.element = elements::F32;
+    return elements::F32;
   }
-  switch (spec.mask) {
+}
+
+static unsigned maskSet(MaskKind mask) {
+  switch (mask) {
   case MaskKind::None:
-    facts.masks = masks::Full;
-    break;
+    return masks::Full;
   case MaskKind::Causal:
   case MaskKind::CausalTopLeft:
-    facts.masks = masks::Causal;
-    break;
+    return masks::Causal;
   case MaskKind::Window:
   case MaskKind::WindowTopLeft:
-    facts.masks = masks::Window;
-    break;
+    return masks::Window;
   }
-  return facts;
+  llvm_unreachable("all masks are handled");
+}
+
+RowFacts attn::rowFacts(const KernelSpec &spec) {
+  return {.headDimQK = *spec.headDim,
+          .headDimV = *spec.headDimV,
+          .alignmentBytes = spec.alignment,
+          .element = elementSet(spec.dtype),
+          .masks = maskSet(spec.mask),
+          .phase = spec.phase == Phase::Decode ? phases::Decode : phases::Prefill,
+          .maxSeqLen = spec.maxSeqLen};
 }
 
 KernelSpec attn::withLengthClass(KernelSpec spec, const TargetInfo &target) {
-  spec.maxSeqLen = lengthClass(factsOf(spec), target);
+  spec.maxSeqLen = lengthClass(rowFacts(spec), target);
   return spec;
 }
 

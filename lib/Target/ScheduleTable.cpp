@@ -76,7 +76,7 @@ static std::string rangeMismatch(StringRef what, int64_t value, DimRange range) 
                        value);
 }
 
-std::optional<RowMismatch> attn::matchRow(const RowCondition &takes, const ProblemFacts &facts) {
+std::optional<RowMismatch> attn::matchRow(const RowCondition &takes, const RowFacts &facts) {
   auto mismatch = [](StringRef what, const std::string &takes, const std::string &has) {
     return llvm::formatv("{0}: takes {1}, the problem has {2}", what, takes, has).str();
   };
@@ -112,7 +112,7 @@ std::optional<RowMismatch> attn::matchRow(const RowCondition &takes, const Probl
   return std::nullopt;
 }
 
-std::optional<int64_t> attn::lengthClass(const ProblemFacts &facts, const TargetInfo &target) {
+std::optional<int64_t> attn::lengthClass(const RowFacts &facts, const TargetInfo &target) {
   std::optional<int64_t> least;
   if (!facts.maxSeqLen)
     return least;

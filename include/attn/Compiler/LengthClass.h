@@ -15,7 +15,7 @@
 #define ATTN_COMPILER_LENGTHCLASS_H
 
 #include "attn/Compiler/KernelSpec.h"
-#include "attn/Target/TargetInfo.h"
+#include "attn/Target/ScheduleTable.h"
 
 #include <vector>
 
@@ -24,6 +24,9 @@ namespace attn {
 /// The max_seq_len that a call on sequences of up to `seqLen` asks with: a power of two, or none
 /// where they are long.
 std::optional<int64_t> lengthBound(int64_t seqLen);
+
+/// What describeProblem says of the op of a canonical spec, without making one: calls ask.
+RowFacts rowFacts(const KernelSpec &spec);
 
 /// A canonical spec as a target's dispatch sees it: max_seq_len is the bound of the shortest row
 /// that takes it, or absent where no row asks.

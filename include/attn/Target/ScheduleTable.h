@@ -26,17 +26,22 @@ namespace phases {
 enum Set : unsigned { Prefill = 1, Decode = 2, Any = 3 };
 } // namespace phases
 
-/// What schedules depend on: the facts of an attn.forward that rows and budgets ask for.
-struct ProblemFacts {
-  mlir::Type elementType, outType;
-  bool hasLse = false;
+/// What the conditions of rows ask of a problem.
+struct RowFacts {
   int64_t headDimQK = 0, headDimV = 0;
   int64_t alignmentBytes = 0;
   unsigned element = 0;                            ///< One member of elements::Set.
   unsigned masks = 0;                              ///< A masks::Set.
   unsigned phase = 0;                              ///< One member of phases::Set.
   std::optional<int64_t> maxSeqLen = std::nullopt; ///< Of the sequences to choose for.
-  bool canPackGqa = false;                         ///< See ForwardOp.
+  bool operator==(const RowFacts &) const = default;
+};
+
+/// What schedules depend on: the facts of an attn.forward that rows and budgets ask for.
+struct ProblemFacts : RowFacts {
+  mlir::Type elementType, outType;
+  bool hasLse = false;
+  bool canPackGqa = false; ///< See ForwardOp.
 
   int64_t elementBytes() const { return elementType.getIntOrFloatBitWidth() / 8; }
   int64_t outElementBytes() const { return outType.getIntOrFloatBitWidth() / 8; }
@@ -92,7 +97,7 @@ struct RowMismatch {
   int step = 0;
   std::string reason;
 };
-std::optional<RowMismatch> matchRow(const RowCondition &takes, const ProblemFacts &facts);
+std::optional<RowMismatch> matchRow(const RowCondition &takes, const RowFacts &facts);
 /// One more than any step of a RowMismatch.
 constexpr int kNumMatchSteps = 6;
 

@@ -7,9 +7,15 @@
 
 #include "attn/Compiler/BuildProblem.h"
 
+#include "attn/Compiler/LengthClass.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
 #include <gmock/gmock.h>
+#include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/IR/MLIRContext.h>
 #include <mlir/IR/Verifier.h>
+#include <mlir/Pass/PassManager.h>
+#include <sstream>
 
 using namespace attn;
 using testing::HasSubstr;
@@ -47,6 +53,39 @@ TEST(BuildProblem, PlainProblemHasNoRegionAndNoPins) {
   std::string text = problem({"head_dim=64", "heads_q=8", "lse=false"});
   for (const char *part : {"score", "pins", "memref<?x8x?xf32"})
     EXPECT_THAT(text, Not(HasSubstr(part)));
+}
+
+TEST(BuildProblem, OpHasTheFactsOfItsSpec) {
+  mlir::MLIRContext context;
+  loadProblemDialects(context);
+  std::vector<std::vector<std::string>> choices = {
+      {"dtype=f32", "dtype=f16", "dtype=bf16"},
+      {"phase=prefill", "phase=decode"},
+      {"mask=none", "mask=causal", "mask=causal_top_left", "mask=causal window=64",
+       "mask=causal_top_left window=64", "mask=window window_left=64 window_right=8",
+       "mask=window window_left=64"},
+      {"", "alignment=16", "max_seq_len=512", "head_dim_v=128", "heads_kv=2"}};
+  std::vector<std::string> lines = {"head_dim=64 heads_q=8"};
+  for (const std::vector<std::string> &words : choices) {
+    std::vector<std::string> longer;
+    for (const std::string &line : lines)
+      for (const std::string &word : words)
+        longer.push_back(line + " " + word);
+    lines = std::move(longer);
+  }
+  for (const std::string &line : lines) {
+    std::istringstream stream(line);
+    std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+    auto parsed = parseSpec(words, ShapeWords::Refused);
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    auto module = buildProblem(parsed->spec, context);
+    mlir::PassManager pm(&context);
+    pm.addNestedPass<mlir::func::FuncOp>(createAttnNormalizeProblem());
+    ASSERT_TRUE(succeeded(pm.run(*module))) << line;
+    module->walk([&](ForwardOp op) {
+      EXPECT_EQ(static_cast<RowFacts>(describeProblem(op)), rowFacts(parsed->spec)) << line;
+    });
+  }
 }
 
 TEST(BuildProblem, DecodeHasOneQuery) {
