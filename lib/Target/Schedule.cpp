@@ -96,9 +96,29 @@ std::string attn::parsePins(DictionaryAttr dictionary, SchedulePins &pins) {
   return error.empty() ? checkPins(dictionary.getContext(), pins) : error;
 }
 
+bool attn::isFieldOfRoles(StringRef name) {
+  constexpr StringLiteral names[] = {
+      "kv_order",   "overlap",  "pingpong",           "persistent",
+      "q_stages",   "producer", "producer_registers", "consumer_registers",
+      "integer_max"};
+  return llvm::is_contained(names, name);
+}
+
 SchedulePins attn::toPins(const ScheduleValues &schedule) {
   SchedulePins pins;
   visitSchedule([](StringRef, auto &pin, const auto &value) { pin = value; }, pins, schedule);
+  return pins;
+}
+
+SchedulePins attn::toOwnPins(const ScheduleValues &schedule) {
+  SchedulePins pins = toPins(schedule);
+  if (schedule.instruction != Instruction::Wgmma)
+    visitSchedule(
+        [](StringRef name, auto &pin) {
+          if (isFieldOfRoles(name))
+            pin.reset();
+        },
+        pins);
   return pins;
 }
 

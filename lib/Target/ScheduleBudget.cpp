@@ -163,42 +163,41 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
 
 /// What only kernels with roles do must not be asked of others.
 static std::string checkWithoutRoles(ScheduleAttr schedule) {
-  std::string instruction = stringifyInstruction(schedule.getInstruction()).str();
-  auto misplaced = [&](StringRef field, StringRef expected, const llvm::Twine &got) -> std::string {
-    return llvm::formatv("{0}: expected {1} with instruction = {2}, got {3}; choose instruction = "
-                         "wgmma on a target that has it",
-                         field, expected, instruction, got.str())
-        .str();
-  };
-  if (schedule.getKvOrder() != KVOrder::Ascending)
-    return misplaced("kv_order", "ascending", stringifyKVOrder(schedule.getKvOrder()));
-  if (schedule.getOverlap())
-    return misplaced("overlap", "false", "true");
-  if (schedule.getPingpong())
-    return misplaced("pingpong", "false", "true");
-  if (schedule.getPersistent() != Persistence::None)
-    return misplaced("persistent", "none", stringifyPersistence(schedule.getPersistent()));
-  if (schedule.getQStages() != 1)
-    return misplaced("q_stages", "1", llvm::Twine(schedule.getQStages()));
-  if (schedule.getProducer() != Producer::Tma)
-    return misplaced("producer", "tma", stringifyProducer(schedule.getProducer()));
-  if (schedule.getProducerRegisters() != 0 || schedule.getConsumerRegisters() != 0)
-    return misplaced("producer_registers and consumer_registers", "0", "a split");
-  if (schedule.getIntegerMax())
-    return misplaced("integer_max", "false", "true");
+  std::string fault;
+  const ScheduleValues values = toValues(schedule);
+  visitSchedule(
+      [&](StringRef name, const auto &value, const auto &byDefault) {
+        if (!fault.empty() || !isFieldOfRoles(name) || value == byDefault)
+          return;
+        // No other kernel has a producer, so none of its kinds can be expected.
+        bool isProducer = std::is_same_v<std::decay_t<decltype(value)>, Producer>;
+        fault = llvm::formatv("{0}: expected {1} with instruction = {2}, got {3}; choose "
+                              "instruction = wgmma on a target that has it",
+                              name, isProducer ? "it left out" : fieldText(byDefault),
+                              stringifyInstruction(schedule.getInstruction()), fieldText(value));
+      },
+      values, defaultSchedule(schedule.getContext()));
+  return fault;
+}
+
+std::string attn::checkFieldsOfInstruction(ScheduleAttr schedule) {
+  if (!schedule.usesWgmma()) {
+    if (std::string misplaced = checkWithoutRoles(schedule); !misplaced.empty())
+      return misplaced;
+  } else if (schedule.getPackGqa()) {
+    return "pack_gqa: expected false with instruction = wgmma, got true";
+  }
+  if (schedule.getInstruction() == Instruction::Fma && schedule.getQInRegisters())
+    return "q_in_registers: expected false with instruction = fma, got true";
   return {};
 }
 
 static std::string checkInstruction(const ProblemFacts &facts, const TargetInfo &target,
                                     ScheduleAttr schedule) {
-  if (!schedule.usesWgmma())
-    if (std::string misplaced = checkWithoutRoles(schedule); !misplaced.empty())
-      return misplaced;
-  if (schedule.getInstruction() == Instruction::Fma) {
-    if (schedule.getQInRegisters())
-      return "q_in_registers: expected false with instruction = fma, got true";
+  if (std::string fault = checkFieldsOfInstruction(schedule); !fault.empty())
+    return fault;
+  if (schedule.getInstruction() == Instruction::Fma)
     return {};
-  }
   if (schedule.usesWgmma())
     return checkWgmma(facts, target, schedule);
   if (!target.hasMmaM16N8K16() || !target.hasLdmatrix() || !target.hasCpAsync())
@@ -283,9 +282,8 @@ static std::string checkPacking(const ProblemFacts &facts, ScheduleAttr schedule
   if (!facts.canPackGqa)
     return "pack_gqa: expected one query (known at compile time), more query heads than key/value "
            "heads, and a mask that shows it all keys; choose pack_gqa = false";
-  if (schedule.usesWgmma() || schedule.getAlgorithm() == Algorithm::FA1)
-    return llvm::formatv("pack_gqa: expected false with {0}, got true",
-                         schedule.usesWgmma() ? "instruction = wgmma" : "algorithm = fa1");
+  if (schedule.getAlgorithm() == Algorithm::FA1)
+    return "pack_gqa: expected false with algorithm = fa1, got true";
   return {};
 }
 

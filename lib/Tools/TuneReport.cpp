@@ -34,7 +34,7 @@ std::string attn::toText(const TunePlan &plan) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "default    row " << rowText(plan.byDefault.row, plan.byDefault.file) << ": "
-     << toText(toPins(base)) << "\n";
+     << toText(toOwnPins(base)) << "\n";
   auto list = [&](const Candidate &candidate, const ScheduleValues &from) {
     os << "candidate  " << differences(candidate.schedule, from);
     if (candidate.estimateUs > 0)

@@ -106,7 +106,7 @@ func.func @alignment(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 
 !t = memref<?x?x8x128xbf16>
 func.func @producer(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
-  // expected-error @below {{producer: expected tma with instruction = mma, got cp_async; choose instruction = wgmma on a target that has it}}
+  // expected-error @below {{producer: expected it left out with instruction = mma, got cp_async; choose instruction = wgmma on a target that has it}}
   attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
     schedule(<q_tile = 64, kv_tile = 64, warps = 4, instruction = mma, producer = cp_async>)
   return

@@ -49,6 +49,8 @@ def test_a_dry_run_lists_candidates_and_reasons():
     done = tune("q_tile=32,64", "kv_tile=64", "split_kv=1,2", "order=linear", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert "default    row cpu_d128: algorithm = fa2, q_tile = 128" in done.stdout
+    # Nor has the CPU what warps that copy are told.
+    assert "producer" not in done.stdout
     assert "candidate  q_tile = 32 " in done.stdout
     assert "then       split_kv, around the best of these\ncandidate  split_kv = 2" in done.stdout
     assert "then       order" not in done.stdout

@@ -43,8 +43,14 @@ std::string checkPins(mlir::MLIRContext *context, const SchedulePins &pins);
 /// Reads a dictionary as kPinsAttr holds it. Returns what is wrong with it, or nothing.
 std::string parsePins(mlir::DictionaryAttr dictionary, SchedulePins &pins);
 
+/// Whether only kernels with warp roles, those of instruction = wgmma, have a field.
+bool isFieldOfRoles(llvm::StringRef name);
+
 /// All fields of a schedule as pins.
 SchedulePins toPins(const ScheduleValues &schedule);
+
+/// The same without those that kernels of its instruction do not have.
+SchedulePins toOwnPins(const ScheduleValues &schedule);
 
 /// The pinned fields as "q_tile = 64, order = linear".
 std::string toText(const SchedulePins &pins);

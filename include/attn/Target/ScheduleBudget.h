@@ -42,6 +42,10 @@ int64_t registerLimit(const TargetInfo &target, ScheduleAttr schedule);
 /// Shared memory of a CTA of this problem.
 SharedMemoryUse sharedMemoryUse(const ProblemFacts &facts, ScheduleAttr schedule);
 
+/// Why the instruction of a schedule leaves no choice of one of its fields, whatever the problem.
+/// Empty when it does not.
+std::string checkFieldsOfInstruction(ScheduleAttr schedule);
+
 /// What is wrong with a schedule for a problem on a target: "<what>: expected ..., got
 /// ...; <which field to change>". Empty when the target can run it.
 std::string checkSchedule(const ProblemFacts &facts, const TargetInfo &target,
