@@ -44,7 +44,6 @@ private:
   /// Whether a row of the file was taken.
   bool searchFile(const FileSchedules &files, Selection &selection);
   void reject(const ScheduleRow &row, RowMismatch mismatch, Selection &selection);
-  std::string checkPinsOfCPU(const ScheduleValues &schedule) const;
   std::string noRowMessage() const;
 
   MLIRContext *context;
@@ -147,23 +146,6 @@ void RowSearch::reject(const ScheduleRow &row, RowMismatch mismatch, Selection &
     closestFast.offer(row, mismatch);
 }
 
-/// Why a pin means nothing to the CPU, of which any row has the schedule; empty when all do or
-/// say what it does anyway.
-std::string RowSearch::checkPinsOfCPU(const ScheduleValues &schedule) const {
-  const StringRef used[] = {"algorithm", "q_tile", "kv_tile", "split_kv", "order", "pack_gqa"};
-  std::string fault;
-  visitSchedule(
-      [&](StringRef name, const auto &value, const auto &pin) {
-        if (fault.empty() && pin && *pin != value && !llvm::is_contained(used, name))
-          fault = llvm::formatv("{0} = {1} is pinned, which is a choice of GPU kernels alone ({2} "
-                                "computes with {3}); leave it out, or pin what {2} takes: {4}",
-                                name, fieldText(*pin), target.name, fieldText(value),
-                                llvm::join(ArrayRef<StringRef>(used), ", "));
-      },
-      schedule, pins);
-  return fault;
-}
-
 std::string RowSearch::noRowMessage() const {
   std::string message = "no row of the schedule table of " + target.name + " takes this problem";
   std::string pinned = toText(pins);
@@ -178,7 +160,7 @@ Selection RowSearch::run(const FileSchedules &files) {
   Selection selection;
   selection.error = checkPins(context, pins);
   if (selection.error.empty() && !target.isGpu)
-    selection.error = checkPinsOfCPU(scheduleTable(target).forward.front().schedule);
+    selection.error = checkFieldsOfCPU(target, pins);
   if (!selection.error.empty())
     return selection;
   if (searchFile(files, selection))

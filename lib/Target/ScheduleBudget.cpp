@@ -287,11 +287,44 @@ static std::string checkPacking(const ProblemFacts &facts, ScheduleAttr schedule
   return {};
 }
 
+std::string attn::checkFieldsOfCPU(const TargetInfo &cpu, const SchedulePins &fields) {
+  constexpr StringLiteral used[] = {"algorithm", "q_tile", "kv_tile",
+                                    "split_kv",  "order",  "pack_gqa"};
+  // All rows agree in what the CPU has no use for.
+  const ScheduleValues &row = scheduleTable(cpu).forward.front().schedule;
+  std::string fault;
+  visitSchedule(
+      [&](StringRef name, const auto &value, const auto &field) {
+        if (fault.empty() && field && *field != value && !llvm::is_contained(used, name))
+          fault = llvm::formatv(
+              "{0}: {1} is a choice of GPU kernels alone; leave it out, or choose "
+              "what {2} takes: {3}",
+              name, fieldText(*field), cpu.name, llvm::join(ArrayRef<StringLiteral>(used), ", "));
+      },
+      row, fields);
+  return fault;
+}
+
+/// The same of a schedule attribute, which has a value for each field that was left out.
+static std::string checkScheduleOfCPU(const TargetInfo &cpu, ScheduleAttr schedule) {
+  SchedulePins given;
+  const ScheduleValues values = toValues(schedule);
+  visitSchedule(
+      [](StringRef, auto &pin, const auto &value, const auto &byDefault) {
+        if (value != byDefault)
+          pin = value;
+      },
+      given, values, defaultSchedule(schedule.getContext()));
+  return checkFieldsOfCPU(cpu, given);
+}
+
 std::string attn::checkSchedule(const ProblemFacts &facts, const TargetInfo &target,
                                 ScheduleAttr schedule) {
   std::string fault = checkAlgorithm(facts, target, schedule);
   if (fault.empty())
     fault = checkPacking(facts, schedule);
+  if (fault.empty() && !target.isGpu)
+    fault = checkScheduleOfCPU(target, schedule);
   if (!fault.empty() || !target.isGpu)
     return fault;
   fault = checkInstruction(facts, target, schedule);

@@ -46,6 +46,10 @@ SharedMemoryUse sharedMemoryUse(const ProblemFacts &facts, ScheduleAttr schedule
 /// Empty when it does not.
 std::string checkFieldsOfInstruction(ScheduleAttr schedule);
 
+/// Why a field means nothing to the CPU: kernels of GPUs alone have it. Empty when all mean
+/// something or say what the CPU does anyway.
+std::string checkFieldsOfCPU(const TargetInfo &cpu, const SchedulePins &fields);
+
 /// What is wrong with a schedule for a problem on a target: "<what>: expected ..., got
 /// ...; <which field to change>". Empty when the target can run it.
 std::string checkSchedule(const ProblemFacts &facts, const TargetInfo &target,

@@ -229,7 +229,7 @@ TEST(Jit, BackgroundReportsWhatFailed) {
     // Whoever asks next hears of it, once: then it is tried again.
     auto failed = jit.get(spec, Device::cpu());
     ASSERT_FALSE(failed);
-    EXPECT_THAT(failed.error().message, HasSubstr("warps = 8 is pinned"));
+    EXPECT_THAT(failed.error().message, HasSubstr("warps: 8 is a choice of GPU kernels alone"));
   }
 }
 
