@@ -10,8 +10,9 @@
 using namespace mlir;
 using namespace attn;
 
-/// Before the steps of RowMismatch: what the user asks for is another row.
-constexpr int kOtherInstruction = -1;
+// Before the steps of RowMismatch: what the user asks for is another row, by its instruction or by
+// fields that kernels of its instruction do not have.
+constexpr int kOtherInstruction = -2, kOtherFields = -1;
 
 namespace {
 
@@ -20,7 +21,7 @@ struct ClosestRow {
   RowMismatch mismatch = {kOtherInstruction - 1, ""};
 
   void offer(const ScheduleRow &row, const RowMismatch &other) {
-    if (other.step > mismatch.step)
+    if (std::pair(other.step, other.closeness) > std::pair(mismatch.step, mismatch.closeness))
       *this = {row.name, other};
   }
 };
@@ -38,6 +39,8 @@ private:
   std::optional<RowMismatch> tryRow(const ScheduleRow &row, ScheduleAttr &schedule);
   std::optional<RowMismatch> tryRow(const FileRow &row, StringRef device, ScheduleAttr &schedule);
   std::optional<RowMismatch> checkInstruction(const ScheduleValues &values) const;
+  /// Why no kernel of a row's instruction has the pinned fields.
+  std::string checkPinnedFields(const ScheduleValues &values) const;
   /// The same for a row that takes the problem. `setsOrder`: whether `order` is the row's to say.
   std::optional<RowMismatch> trySchedule(ScheduleValues values, bool setsOrder,
                                          ScheduleAttr &schedule);
@@ -65,13 +68,24 @@ std::optional<RowMismatch> RowSearch::checkInstruction(const ScheduleValues &val
                                             fieldText(*pins.instruction)};
 }
 
+std::string RowSearch::checkPinnedFields(const ScheduleValues &values) const {
+  ScheduleValues merged = mergePins(values, pins);
+  if (!target.isGpu || !checkPins(context, toPins(merged)).empty())
+    return {};
+  return checkFieldsOfInstruction(toAttr(context, merged));
+}
+
 std::optional<RowMismatch> RowSearch::tryRow(const ScheduleRow &row, ScheduleAttr &schedule) {
   if (std::optional<RowMismatch> mismatch = checkInstruction(row.schedule))
     return mismatch;
-  if (std::optional<RowMismatch> mismatch = matchRow(row.takes, facts))
+  std::optional<RowMismatch> mismatch = matchRow(row.takes, facts);
+  // A row that would take the problem is the one to name where no row has the field.
+  if (std::string fault = checkPinnedFields(row.schedule); !fault.empty())
+    return RowMismatch{kOtherFields, fault, mismatch ? mismatch->step : kNumMatchSteps};
+  if (mismatch)
     return mismatch;
-  if (std::optional<RowMismatch> mismatch =
-          trySchedule(row.schedule, /*setsOrder=*/false, schedule))
+  mismatch = trySchedule(row.schedule, /*setsOrder=*/false, schedule);
+  if (mismatch)
     return mismatch;
   int64_t bytes =
       row.ctasPerSM * (sharedMemoryUse(facts, schedule).total() + target.reservedSharedBytesPerCta);

@@ -71,9 +71,16 @@ static std::string setText(unsigned set, ArrayRef<StringRef> names) {
   return llvm::join(members, ", ");
 }
 
-static std::string rangeMismatch(StringRef what, int64_t value, DimRange range) {
-  return llvm::formatv("{0}: takes {1} to {2}, the problem has {3}", what, range.min, range.max,
-                       value);
+/// Why a head dim is outside of a row's range; the nearer it is, the closer.
+static std::optional<RowMismatch> checkRange(int step, StringRef what, int64_t value,
+                                             DimRange range) {
+  int64_t distance = std::max({range.min - value, value - range.max, int64_t(0)});
+  if (distance == 0)
+    return std::nullopt;
+  return RowMismatch{step,
+                     llvm::formatv("{0}: takes {1} to {2}, the problem has {3}", what, range.min,
+                                   range.max, value),
+                     -distance};
 }
 
 std::optional<RowMismatch> attn::matchRow(const RowCondition &takes, const RowFacts &facts) {
@@ -97,15 +104,12 @@ std::optional<RowMismatch> attn::matchRow(const RowCondition &takes, const RowFa
   if (facts.masks & ~takes.masks)
     return RowMismatch{
         3, mismatch("mask", setText(takes.masks, maskNames), setText(facts.masks, maskNames))};
-  auto outside = [](int64_t value, DimRange range) {
-    return value < range.min || value > range.max;
-  };
-  if (outside(facts.headDimQK, takes.headDimQK))
-    return RowMismatch{4, rangeMismatch("head_dim", facts.headDimQK, takes.headDimQK)};
-  if (outside(facts.headDimV, takes.headDimV))
-    return RowMismatch{4, rangeMismatch("head_dim_v", facts.headDimV, takes.headDimV)};
+  if (auto mismatch = checkRange(4, "head_dim", facts.headDimQK, takes.headDimQK))
+    return mismatch;
+  if (auto mismatch = checkRange(5, "head_dim_v", facts.headDimV, takes.headDimV))
+    return mismatch;
   if (takes.maxSeqLen != 0 && (!facts.maxSeqLen || *facts.maxSeqLen > takes.maxSeqLen))
-    return RowMismatch{5, llvm::formatv("max_seq_len: takes at most {0}, the problem has {1}",
+    return RowMismatch{6, llvm::formatv("max_seq_len: takes at most {0}, the problem has {1}",
                                         takes.maxSeqLen,
                                         facts.maxSeqLen ? llvm::Twine(*facts.maxSeqLen).str()
                                                         : std::string("sequences of any length"))};

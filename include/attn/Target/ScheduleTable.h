@@ -92,18 +92,19 @@ const ScheduleTable &scheduleTableSM90();
 const ScheduleTable &scheduleTable(const TargetInfo &target);
 
 /// Why the condition of a row does not take a problem, and how far the row got: the
-/// rejection at the highest step says most about the problem.
+/// rejection at the highest step says most about the problem, and of those the closest.
 struct RowMismatch {
   int step = 0;
   std::string reason;
+  int64_t closeness = 0; ///< Among rejections at one step.
 };
 std::optional<RowMismatch> matchRow(const RowCondition &takes, const RowFacts &facts);
 /// One more than any step of a RowMismatch.
-constexpr int kNumMatchSteps = 6;
+constexpr int kNumMatchSteps = 7;
 
 /// The least bound of sequence lengths that dispatch tells from `facts.maxSeqLen`: that of a row
 /// for short sequences which takes the problem, or nothing where no row asks for lengths.
-std::optional<int64_t> lengthClass(const ProblemFacts &facts, const TargetInfo &target);
+std::optional<int64_t> lengthClass(const RowFacts &facts, const TargetInfo &target);
 
 } // namespace attn
 
