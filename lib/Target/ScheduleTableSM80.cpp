@@ -11,14 +11,14 @@ using namespace attn;
 
 namespace {
 
-/// Four warps of mma.sync on tiles that cp.async brings in.
+/// Warps of mma.sync on tiles that cp.async brings in.
 constexpr ScheduleValues mma(int64_t qTile, int64_t kvTile, int64_t stages, bool qInRegisters,
-                             WarpSplit warpSplit = WarpSplit::Rows) {
+                             WarpSplit warpSplit = WarpSplit::Rows, int64_t warps = 4) {
   return {.algorithm = Algorithm::FA2,
           .qTile = qTile,
           .kvTile = kvTile,
           .stages = stages,
-          .warps = 4,
+          .warps = warps,
           .warpSplit = warpSplit,
           .splitKV = 1,
           .instruction = Instruction::Mma,
@@ -28,7 +28,10 @@ constexpr ScheduleValues mma(int64_t qTile, int64_t kvTile, int64_t stages, bool
           .lazyRescale = true};
 }
 
-constexpr ScheduleValues packed(ScheduleValues values) {
+/// One query: 16 rows are the fewest that an mma takes, so the warps share out keys, and the query
+/// heads of a key/value head fill rows that would be empty.
+constexpr ScheduleValues oneQuery(int64_t stages, int64_t warps) {
+  ScheduleValues values = mma(16, 64, stages, false, WarpSplit::Keys, warps);
   values.packGqa = true;
   return values;
 }
@@ -69,10 +72,11 @@ constexpr ScheduleRow withCtasPerSM(int64_t ctas, ScheduleRow row) {
 // One stage already overlaps the copy of K with P V and that of V with Q K^T; two are
 // taken where two CTAs of an SM still find room. Unequal head dims go by the larger.
 const ScheduleRow kForward[] = {
-    // One query: 16 rows are the fewest that an mma takes, so the warps share out keys, and the
-    // query heads of a key/value head fill rows that would be empty.
-    mmaRow("decode_d128", phases::Decode, 128, packed(mma(16, 64, 2, false, WarpSplit::Keys))),
-    mmaRow("decode_d256", phases::Decode, 256, packed(mma(16, 64, 1, false, WarpSplit::Keys))),
+    // Four warps merge columns of O in units of 32; two do where the padded head dim is none.
+    mmaRow("decode_d128", phases::Decode, 128, oneQuery(2, 4)),
+    mmaRow("decode_d128_pair", phases::Decode, 128, oneQuery(2, 2)),
+    mmaRow("decode_d256", phases::Decode, 256, oneQuery(1, 4)),
+    mmaRow("decode_d256_pair", phases::Decode, 256, oneQuery(1, 2)),
     mmaRow("mma_d64", phases::Any, 64, mma(128, 64, 2, /*qInRegisters=*/true)),
     mmaRow("mma_d96", phases::Any, 96, mma(128, 64, 2, false)),
     // 48 keys rather than 64: as fast, and the accumulators fit without spills.

@@ -103,7 +103,9 @@ func.func @contradiction(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 func.func @no_row(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   // expected-error @below {{no row of the schedule table of sm_80 takes this problem with the pinned fields q_tile = 40; the closest, mma_d128, says q_tile: expected a multiple of 64 (16 rows for each of 4 warps), got 40; change q_tile or warps}}
   // expected-note @below {{decode_d128 phase: takes decode (one query, known at compile time), the problem has prefill}}
+  // expected-note @below {{decode_d128_pair phase: takes decode (one query, known at compile time), the problem has prefill}}
   // expected-note @below {{decode_d256 phase: takes}}
+  // expected-note @below {{decode_d256_pair phase: takes}}
   // expected-note @below {{mma_d64 head_dim: takes 8 to 64, the problem has 128}}
   // expected-note @below {{mma_d96 head_dim: takes 8 to 96, the problem has 128}}
   // expected-note @below {{mma_d128 q_tile: expected a multiple of 64}}
@@ -124,7 +126,9 @@ func.func @no_row(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 func.func @no_instruction(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   // expected-error @below {{no row of the schedule table of sm_80 takes this problem with the pinned fields instruction = wgmma: none computes with wgmma}}
   // expected-note @below {{decode_d128 instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{decode_d128_pair instruction: the row computes with mma, pinned is wgmma}}
   // expected-note @below {{decode_d256 instruction: the row computes with mma, pinned is wgmma}}
+  // expected-note @below {{decode_d256_pair instruction: the row computes with mma, pinned is wgmma}}
   // expected-note @below {{mma_d64 instruction: the row computes with mma, pinned is wgmma}}
   // expected-note @below {{mma_d96 instruction: the row computes with mma, pinned is wgmma}}
   // expected-note @below {{mma_d128 instruction: the row computes with mma, pinned is wgmma}}
@@ -145,7 +149,9 @@ func.func @no_instruction(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 func.func @generic(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   // expected-error @below {{the closest, generic, says q_tile: expected a multiple of 64}}
   // expected-note @below {{decode_d128 element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{decode_d128_pair element type: takes f16, bf16, the problem has f32}}
   // expected-note @below {{decode_d256 element type: takes f16, bf16, the problem has f32}}
+  // expected-note @below {{decode_d256_pair element type: takes f16, bf16, the problem has f32}}
   // expected-note @below {{mma_d64 element type: takes f16, bf16, the problem has f32}}
   // expected-note @below {{mma_d96 element type: takes f16, bf16, the problem has f32}}
   // expected-note @below {{mma_d128 element type: takes f16, bf16, the problem has f32}}

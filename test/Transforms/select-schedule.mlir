@@ -116,9 +116,9 @@ func.func @decode_gqa(%q: memref<?x1x8x128xbf16>, %k: memref<?x?x2x128xbf16>,
   return
 }
 
-// The columns of O do not divide into four warps: split by rows instead.
+// The columns of O do not divide into four warps: two share out the keys.
 // CHECK-LABEL: func @decode_d80
-// CHECK: schedule(<q_tile = 128, stages = 2>)
+// CHECK: schedule(<q_tile = 16, stages = 2, warps = 2, warp_split = keys>)
 func.func @decode_d80(%q: memref<?x1x8x80xbf16>, %k: memref<?x?x8x80xbf16>,
                       %v: memref<?x?x8x80xbf16>, %o: memref<?x1x8x80xbf16>, %s: f32) {
   attn.forward ins(%q, %k, %v : memref<?x1x8x80xbf16>, memref<?x?x8x80xbf16>, memref<?x?x8x80xbf16>)

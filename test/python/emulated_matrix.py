@@ -95,6 +95,15 @@ class SM80:
                 yield small(head_dim=head_dim, phase="decode", seq_q=None, seq_kv=seq_kv,
                             heads_q=4)
         yield small(dtype="f16", head_dim=128, phase="decode", seq_q=None, seq_kv=300, split_kv=2)
+        # Padded head dims that four warps do not share out.
+        for head_dim in (8, 40, 80, 104, 144, 240):
+            for seq_kv in (0, 1, 63, 65, 300):
+                yield small(head_dim=head_dim, phase="decode", seq_q=None, seq_kv=seq_kv,
+                            heads_q=4)
+        for keys in ({"head_dim_v": 112}, {"mask": "window", "window": "31,0"}, {"split_kv": 3},
+                     {"heads_q": 20, "alibi": True}, {"heads_q": 1, "layout": "head_major"}):
+            yield small(**({"dtype": "f16", "head_dim": 48, "phase": "decode", "seq_q": None,
+                            "seq_kv": 200, "heads_q": 4} | keys))
         for heads_q, heads_kv in ((6, 2), (20, 1), (2, 2)):
             for keys in ({}, {"alibi": True}, {"split_kv": 3}, {"layout": "head_major"}):
                 yield small(head_dim=64, phase="decode", mask="causal", seq_q=None, seq_kv=200,
@@ -277,7 +286,7 @@ class SM90A:
                             seq_q=33, seq_kv=140)
 
     def decode(self):
-        for head_dim in (128, 256):
+        for head_dim in (48, 128, 208, 256):
             for seq_kv in (0, 1, 300):
                 yield small(head_dim=head_dim, phase="decode", seq_q=None, seq_kv=seq_kv,
                             heads_q=4)

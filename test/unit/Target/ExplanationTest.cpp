@@ -93,7 +93,7 @@ TEST(Explanation, JsonHoldsTheSame) {
   EXPECT_EQ(schedule->getBoolean("q_in_registers"), true);
   EXPECT_EQ(object->getObject("work")->getInteger("ctas"), 8 * 8);
   EXPECT_EQ(object->getObject("resources")->getObject("registers")->getInteger("limit"), 255);
-  EXPECT_EQ(object->getArray("rejected")->size(), 2u);
+  EXPECT_EQ(object->getArray("rejected")->size(), 4u);
 }
 
 TEST(Explanation, ExplainsAProblemThatNothingTakes) {
