@@ -83,6 +83,13 @@ rt::Status EmulatedProgram::run(std::span<const rt::Argument> arguments,
     rt::KernelParams params;
     for (int32_t index : kernel.arguments)
       params.add(values[index]);
+    int32_t drawn = 0;
+    emu::GlobalMemory visible = memory;
+    if (kernel.tileCounter) {
+      auto counter = rt::TensorArg::dense(&drawn, rt::ElementType::I32, {1});
+      visible.addTensor("tile counter", counter);
+      params.add(counter);
+    }
     std::vector<rt::TensorMap> maps;
     for (const rt::TensorMapSpec &map : kernel.tensorMaps) {
       rt::Expected<rt::TensorMap> described = describe(
@@ -102,10 +109,14 @@ rt::Status EmulatedProgram::run(std::span<const rt::Argument> arguments,
     request.parameters = params.pointers();
     request.numParameters = params.slots().size() + maps.size();
     request.faultCode = code;
-    if (rt::Status status = program->launch(request, memory, options); !status)
+    if (rt::Status status = program->launch(request, visible, options); !status)
       return status;
     if (options.onlyCta)
       return {};
+    // A GPU would give the next launch a counter that skips tiles.
+    if (drawn != 0)
+      return rt::fail(code, "kernel '" + kernel.name + "' left its tile counter at " +
+                                std::to_string(drawn) + ", expected 0");
   }
   return {};
 }

@@ -272,7 +272,15 @@ rt::Status attn::readKernels(ModuleOp module, rt::Manifest &manifest) {
     for (int32_t i = 0; i < static_cast<int32_t>(function.getNumArguments()); ++i) {
       auto map = dyn_cast<TensorMapType>(function.getArgument(i).getType());
       if (!map) {
-        kernel.arguments.push_back(i);
+        // A launch passes them in this order.
+        if (kernel.tileCounter || !kernel.tensorMaps.empty())
+          return rt::fail(rt::ErrorCode::Internal,
+                          "argument " + std::to_string(i) + " of kernel '" + kernel.name +
+                              "' comes after its tile counter or tensor maps");
+        if (function.getArgAttr(i, kTileCounterAttr))
+          kernel.tileCounter = true;
+        else
+          kernel.arguments.push_back(i);
         continue;
       }
       auto of = function.getArgAttrOfType<IntegerAttr>(i, kTensorMapOfAttr);

@@ -32,6 +32,12 @@ static bool markTensorMaps(LLVM::LLVMFuncOp func, Builder &b) {
   return any;
 }
 
+/// The manifest says what the launch passes; to the backend it is a tensor like any other.
+static void forgetTileCounter(LLVM::LLVMFuncOp func) {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    func.removeArgAttr(i, kTileCounterAttr);
+}
+
 namespace {
 
 struct MarkKernels : attn::impl::AttnMarkKernelsBase<MarkKernels> {
@@ -44,6 +50,7 @@ struct MarkKernels : attn::impl::AttnMarkKernelsBase<MarkKernels> {
       func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
       func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     b.getDenseI32ArrayAttr(threads.getInt()));
+      forgetTileCounter(func);
       if (markTensorMaps(func, b))
         func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
     }
