@@ -92,8 +92,7 @@ func.func @told(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK: attn.roles producer
 // CHECK:   %[[FIRST:.*]] = arith.index_cast %[[CTA]] : index to i32
 // CHECK:   scf.while (%[[TILE:.*]] = %[[FIRST]], %[[ROUND:.*]] = %c0, %{{.*}} = %c0, %{{.*}} = %c0, %{{.*}} = %c0) : (i32, index, index, index, index)
-// CHECK:     %[[TOLD:.*]] = arith.select %{{.*}}, %{{.*}}, %c-1_i32
-// CHECK:     %[[B:.*]] = arith.index_cast %[[TOLD]]
+// CHECK:     %[[B:.*]] = arith.select %{{.*}}, %{{.*}}, %c-1 : index
 // CHECK:     attn.mailbox_put %[[MAILBOX]][%[[ROUND]]] (%[[B]], %{{.*}}, %{{.*}})
 // CHECK:     %[[MORE:.*]] = arith.cmpi sge, %[[B]], %c0
 // CHECK:     scf.condition(%[[MORE]]) %[[ROUND]], %[[B]]

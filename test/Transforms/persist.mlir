@@ -51,7 +51,7 @@ func.func @static(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // of a round is -1 when there is no tile left, which ends the loop.
 // CHECK-LABEL: func @dynamic
 // CHECK-SAME: %arg4: f32, %[[COUNTER:[^:]*]]: memref<1xi32> {attn.tile_counter}) {
-// CHECK-DAG: %[[NONE:.*]] = arith.constant -1 : i32
+// CHECK-DAG: %[[NONE:.*]] = arith.constant -1 : index
 // CHECK: %[[QTILES:.*]] = arith.ceildivui
 // CHECK: %[[TILES:.*]] = arith.muli %{{.*}}, %[[QTILES]]
 // CHECK: %[[CTAS:.*]] = attn.num_ctas %[[TILES]]
@@ -66,11 +66,11 @@ func.func @static(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK:     %[[B32:.*]] = arith.divui %[[REST]], %c8_i32
 // CHECK:     %[[H32:.*]] = arith.remui %[[REST]], %c8_i32
 // CHECK:     %[[LEFT:.*]] = arith.cmpi slt, %[[TILE]], %[[TILES32]]
-// CHECK:     %[[TOLD:.*]] = arith.select %[[LEFT]], %[[B32]], %[[NONE]]
-// CHECK:     %[[B:.*]] = arith.index_cast %[[TOLD]]
+// CHECK:     %[[B:.*]] = arith.index_cast %[[B32]]
 // CHECK:     %[[H:.*]] = arith.index_cast %[[H32]]
 // CHECK:     %[[I:.*]] = arith.index_cast %[[I32]]
-// CHECK:     %[[IDS:.*]]:3 = attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]] (%[[B]], %[[H]], %[[I]])
+// CHECK:     %[[TOLD:.*]] = arith.select %[[LEFT]], %[[B]], %[[NONE]]
+// CHECK:     %[[IDS:.*]]:3 = attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]] (%[[TOLD]], %[[H]], %[[I]])
 // CHECK:     %[[MORE:.*]] = arith.cmpi sge, %[[IDS]]#0, %c0
 // CHECK:     scf.condition(%[[MORE]]) %[[ROUND]], %[[IDS]]#0, %[[IDS]]#1, %[[IDS]]#2
 // CHECK:   } do {
@@ -148,9 +148,11 @@ func.func @longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 }
 
 // Whoever draws gets the longest tile that is left: sorted tiles are numbered as above, but none
-// counts from the back.
+// counts from the back. Long tiles are the last of a causal mask: the producer counts Q tiles from there.
 // CHECK-LABEL: func @dynamic_longest_first
 // CHECK-SAME: %[[COUNTER:[^:]*]]: memref<1xi32> {attn.tile_counter}) {
+// CHECK: %[[QTILES:.*]] = arith.ceildivui %{{.*}}, %c128
+// CHECK: %[[LAST_ROW:.*]] = arith.subi %[[QTILES]], %c1
 // CHECK: scf.forall (%[[CTA:.*]]) in
 // CHECK: %[[MAILBOX:.*]] = attn.mailbox_create
 // CHECK-DAG: %[[FIRST:.*]] = arith.index_cast %[[CTA]] : index to i32
@@ -165,12 +167,15 @@ func.func @longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK:   %[[BATCH:.*]] = arith.divui %{{.*}}, %c8_i32
 // CHECK:   %[[PLACE:.*]] = arith.select %[[BACKWARDS]]
 // CHECK:   %[[LEFT:.*]] = arith.cmpi slt, %[[TILE]], %{{.*}}
-// CHECK:   %[[TOLD:.*]] = arith.select %[[LEFT]], %[[BATCH]], %c-1_i32
-// CHECK:   %[[B:.*]] = arith.index_cast %[[TOLD]]
-// CHECK:   %[[I:.*]] = arith.index_cast %[[PLACE]]
-// CHECK:   %[[IDS:.*]]:3 = attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]] (%[[B]], %{{.*}}, %[[I]])
+// CHECK:   %[[B:.*]] = arith.index_cast %[[BATCH]]
+// CHECK:   %[[FROM_LAST:.*]] = arith.index_cast %[[PLACE]]
+// CHECK:   %[[I:.*]] = arith.subi %[[LAST_ROW]], %[[FROM_LAST]]
+// CHECK:   %[[TOLD:.*]] = arith.select %[[LEFT]], %[[B]], %c-1
+// CHECK:   %[[IDS:.*]]:3 = attn.mailbox_pass %[[MAILBOX]][%[[ROUND]]] (%[[TOLD]], %{{.*}}, %[[I]])
 // CHECK:   scf.condition(%{{.*}}) %[[ROUND]], %[[IDS]]#0
 // CHECK: } do {
+// CHECK: ^bb0(%{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %[[QTILE:.*]]: index):
+// CHECK:   arith.muli %[[QTILE]], %c128
 // CHECK:   attn.store_tile
 // CHECK-NEXT: attn.next_tile %[[COUNTER]]
 func.func @dynamic_longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
