@@ -406,3 +406,36 @@ func.func @one_tile(%t: !t, %n: index) {
   }
   return
 }
+
+// Two tiles of the pipe a round: the stage before is another tile's. A wait that ends its block has
+// no release behind it.
+// CHECK-LABEL: func @by_two
+// CHECK-NOT: attn.pipe_tile
+// CHECK: attn.bulk_store_wait
+// CHECK-NEXT: attn.pipe_release
+// CHECK: attn.bulk_store_wait
+// CHECK-NEXT: }
+func.func @by_two(%t: !t, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  scf.forall (%cta) in (%n) {
+    %p = attn.pipe_create readers(4) : !q
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+      %m = scf.for %i = %c0 to %n step %c1 iter_args(%j = %c0) -> index {
+        %q = attn.pipe_wait %p[%j] pending(0) : !q -> !tile
+        %f = attn.mma_start %q, %q transpose_b : !tile, !tile -> !attn.in_flight<!acc>
+        %o = attn.mma_wait %f pending(0) : !attn.in_flight<!acc> -> !acc
+        attn.bulk_store %o via %q, %t[%cta, %i, %c0] : !acc, !tile, !t
+        attn.bulk_store_wait %q : !tile
+        attn.pipe_release %p[%j] : !q
+        %k = arith.addi %j, %c2 : index
+        scf.yield %k : index
+      }
+      %q = attn.pipe_wait %p[%m] pending(0) : !q -> !tile
+      attn.bulk_store_wait %q : !tile
+    }
+  }
+  return
+}

@@ -116,14 +116,15 @@ LogicalResult RolePipeInserter::createPipes() {
                                 << ", the bytes that addresses of tensors are multiples of";
   for (LoadTileOp load : loads) {
     TileType tile = load.getResult().getType();
+    // Q stays where tiles of keys come and go, also where both are of one tensor.
+    bool isQ = llvm::any_of(load.getResult().getUses(), isOperandA);
     unsigned index = 0;
-    while (index < pipes.size() &&
-           (pipes[index].source != load.getSource() || pipes[index].tile != tile))
+    while (index < pipes.size() && (pipes[index].source != load.getSource() ||
+                                    pipes[index].tile != tile || pipes[index].isQ != isQ))
       ++index;
     pipeOfLoad[load] = index;
     if (index < pipes.size())
       continue;
-    bool isQ = llvm::any_of(load.getResult().getUses(), isOperandA);
     b.setInsertionPointToStart(forall.getBody());
     if (!pipes.empty())
       b.setInsertionPointAfter(pipes.back().create);

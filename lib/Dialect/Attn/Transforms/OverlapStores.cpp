@@ -8,6 +8,8 @@
 #include "KeyLoops.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include <mlir/Dialect/Utils/StaticValueUtils.h>
+
 using namespace mlir;
 using namespace attn;
 
@@ -37,6 +39,13 @@ struct StoreThroughPipe {
 
 } // namespace
 
+/// Whether `next` counts one further than `count`.
+static bool isNext(Value next, Value count) {
+  auto add = next.getDefiningOp<arith::AddIOp>();
+  return add && add.getLhs() == count && getConstantIntValue(add.getRhs()) == 1;
+}
+
+/// How `tiles` counts, if a tile of the pipe comes in each of its rounds.
 static std::optional<Counter> findCounter(Operation *tiles, Value count) {
   auto inside = dyn_cast<BlockArgument>(count);
   if (!inside || inside.getOwner()->getParentOp() != tiles)
@@ -45,6 +54,8 @@ static std::optional<Counter> findCounter(Operation *tiles, Value count) {
     if (inside == loop.getInductionVar())
       return std::nullopt;
     unsigned i = inside.getArgNumber() - 1;
+    if (!isNext(loop.getYieldedValues()[i], inside))
+      return std::nullopt;
     return Counter{inside, loop.getInitArgs()[i], loop.getResult(i)};
   }
   auto loop = dyn_cast<scf::WhileOp>(tiles);
@@ -52,7 +63,8 @@ static std::optional<Counter> findCounter(Operation *tiles, Value count) {
     return std::nullopt;
   unsigned i = inside.getArgNumber();
   auto passed = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[i]);
-  if (!passed || passed.getOwner() != loop.getBeforeBody())
+  if (!passed || passed.getOwner() != loop.getBeforeBody() ||
+      !isNext(loop.getYieldOp().getResults()[passed.getArgNumber()], inside))
     return std::nullopt;
   return Counter{inside, loop.getInits()[passed.getArgNumber()], loop.getResult(i)};
 }
@@ -60,7 +72,7 @@ static std::optional<Counter> findCounter(Operation *tiles, Value count) {
 /// The release of the stage that the store's buffer is, right behind the wait for the store.
 static std::optional<StoreThroughPipe> findStore(BulkStoreWaitOp wait) {
   auto arrival = wait.getBuffer().getDefiningOp<PipeWaitOp>();
-  auto release = dyn_cast<PipeReleaseOp>(wait->getNextNode());
+  auto release = dyn_cast_if_present<PipeReleaseOp>(wait->getNextNode());
   if (!arrival || !release || arrival.getPipe() != release.getPipe() ||
       arrival.getIteration() != release.getIteration() ||
       release.getPipe().getType().getStages() < 2)

@@ -108,7 +108,7 @@ static bool waitsForStore(Operation *user) { return isa<BulkStoreWaitOp>(user); 
 /// it goes through, to the next round. The last round's is only waited for.
 static bool isReleasedElsewhere(const Read &read) {
   auto users = read.tile.getUsers();
-  if (isa<PipeTileOp>(read.wait) && llvm::all_of(users, waitsForStore))
+  if (isa<PipeTileOp>(read.wait) && !users.empty() && llvm::all_of(users, waitsForStore))
     return read.wait->getBlock()->getOps<PipeReleaseOp>().empty();
   return llvm::any_of(users, llvm::IsaPred<BulkStoreOp>) && llvm::none_of(users, waitsForStore) &&
          llvm::any_of(read.pipe.getUsers(), [](Operation *user) {
