@@ -410,10 +410,13 @@ func.func @one_tile(%t: !t, %n: index) {
 // Two tiles of the pipe a round: the stage before is another tile's. A wait that ends its block has
 // no release behind it.
 // CHECK-LABEL: func @by_two
+// CHECK: scf.for
 // CHECK-NOT: attn.pipe_tile
-// CHECK: attn.bulk_store_wait
+// CHECK: attn.bulk_store %
+// CHECK-NEXT: attn.bulk_store_wait
 // CHECK-NEXT: attn.pipe_release
-// CHECK: attn.bulk_store_wait
+// CHECK: attn.pipe_tile
+// CHECK-NEXT: attn.bulk_store_wait
 // CHECK-NEXT: }
 func.func @by_two(%t: !t, %n: index) {
   %c0 = arith.constant 0 : index
@@ -422,6 +425,9 @@ func.func @by_two(%t: !t, %n: index) {
   scf.forall (%cta) in (%n) {
     %p = attn.pipe_create readers(4) : !q
     attn.roles producer registers(24) {
+      attn.pipe_acquire %p[%c0] : !q
+      attn.copy_tile %t[%cta, %c0, %c0] limit(%n) into %p[%c0] alignment(16) : !t, !q
+      attn.pipe_commit %p : !q
     } consumer warps(4) registers(240) {
       %m = scf.for %i = %c0 to %n step %c1 iter_args(%j = %c0) -> index {
         %q = attn.pipe_wait %p[%j] pending(0) : !q -> !tile
@@ -433,8 +439,8 @@ func.func @by_two(%t: !t, %n: index) {
         %k = arith.addi %j, %c2 : index
         scf.yield %k : index
       }
-      %q = attn.pipe_wait %p[%m] pending(0) : !q -> !tile
-      attn.bulk_store_wait %q : !tile
+      %last = attn.pipe_tile %p[%m] : !q -> !tile
+      attn.bulk_store_wait %last : !tile
     }
   }
   return

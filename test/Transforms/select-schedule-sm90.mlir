@@ -46,8 +46,9 @@ func.func @not_lazy(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
 // CHECK-LABEL: func @not_short
 // CHECK-COUNT-3: alignment(16) schedule(<q_tile = 192, kv_tile = 128,
 // CHECK-LABEL: func @short_d192
-// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 80, {{.*}} persistent = static, q_stages = 2
-// CHECK: alignment(16) schedule(<q_tile = 128, stages = 2, {{.*}} persistent = static, q_stages = 2
+// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 80, {{.*}} persistent = dynamic, q_stages = 2
+// CHECK: alignment(16) schedule(<q_tile = 128, stages = 2, {{.*}} persistent = dynamic, q_stages = 2
+// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 80, {{.*}} persistent = dynamic, q_stages = 2
 // CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 96, {{.*}} producer_registers
 func.func @short(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s)
@@ -69,16 +70,15 @@ func.func @short_d192(%q: !w, %k: !w, %v: !w, %o: !w, %s: f32) {
                mask(#attn.causal<bottom_right>) alignment(16) max_seq_len(2048)
   attn.forward ins(%q, %k, %v : !w, !w, !w) outs(%o : !w) scale(%s)
                mask(#attn.causal<bottom_right>) alignment(16) max_seq_len(2049)
+  attn.forward ins(%q, %k, %v : !w, !w, !w) outs(%o : !w) scale(%s) alignment(16) max_seq_len(4097)
   return
 }
 
-// Causal rows differ in length and the longest start first; so do those of large windows, which
-// many sequences are shorter than.
+// Rows under causal and window masks differ in length, and the longest start first.
 // CHECK-LABEL: func @orders
 // CHECK: order = longest_first
-// CHECK-NEXT: window<2047, 0>{{.*}} q_in_registers = true, kv_order
-// CHECK-NEXT: window<2048, 0>{{.*}} order = longest_first
-// CHECK-NEXT: all_of<{{.*}}window<5, 0>{{.*}} q_in_registers = true, kv_order
+// CHECK-NEXT: window<2047, 0>{{.*}} order = longest_first
+// CHECK-NEXT: all_of<{{.*}}window<5, 0>{{.*}} order = longest_first
 // CHECK-NEXT: window<-1, 5>{{.*}} order = longest_first
 // CHECK-NEXT: return
 func.func @orders(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
@@ -86,8 +86,6 @@ func.func @orders(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
                mask(#attn.causal<bottom_right>) alignment(16)
   attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s)
                mask(#attn.window<2047, 0>) alignment(16)
-  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s)
-               mask(#attn.window<2048, 0>) alignment(16)
   attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s)
                mask(#attn.all_of<#attn.causal<bottom_right>, #attn.window<5, 0>>) alignment(16)
   attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s)

@@ -31,7 +31,7 @@ func.func @d72_causal(%q: memref<?x?x8x72xf16>, %k: memref<?x?x8x72xf16>, %v: me
 
 // A window inside a composition is uneven, too.
 // CHECK-LABEL: func @d128_composed
-// CHECK: schedule(<q_tile = 128, kv_tile = 48, stages = 2>)
+// CHECK: schedule(<q_tile = 128, kv_tile = 48, stages = 2, order = longest_first>)
 func.func @d128_composed(%q: memref<?x?x8x128xbf16>, %k: memref<?x?x2x128xbf16>,
                          %v: memref<?x?x2x128xbf16>, %o: memref<?x?x8x128xbf16>, %s: f32) {
   attn.forward ins(%q, %k, %v : memref<?x?x8x128xbf16>, memref<?x?x2x128xbf16>, memref<?x?x2x128xbf16>)
@@ -103,10 +103,10 @@ func.func @decode(%q: memref<?x1x8x128xbf16>, %k: memref<?x?x8x128xbf16>,
 // The query heads of a key/value head are the rows of a tile where their one query sees all keys.
 // CHECK-LABEL: func @decode_gqa
 // CHECK: schedule(<q_tile = 16, stages = 2, warp_split = keys, order = longest_first, pack_gqa = true>)
-// CHECK: schedule(<q_tile = 16, stages = 2, warp_split = keys>)
+// CHECK: schedule(<q_tile = 16, stages = 2, warp_split = keys, order = longest_first>)
 // CPU-LABEL: func @decode_gqa
 // CPU: schedule(<q_tile = 8, kv_tile = 128, warps = 1, instruction = fma, order = longest_first, lazy_rescale = false, pack_gqa = true>)
-// CPU: schedule(<q_tile = 8, kv_tile = 128, warps = 1, instruction = fma, lazy_rescale = false>)
+// CPU: schedule(<q_tile = 8, kv_tile = 128, warps = 1, instruction = fma, order = longest_first, lazy_rescale = false>)
 func.func @decode_gqa(%q: memref<?x1x8x128xbf16>, %k: memref<?x?x2x128xbf16>,
                       %v: memref<?x?x2x128xbf16>, %o: memref<?x1x8x128xbf16>, %s: f32) {
   attn.forward ins(%q, %k, %v : memref<?x1x8x128xbf16>, memref<?x?x2x128xbf16>, memref<?x?x2x128xbf16>)

@@ -5,10 +5,13 @@
 // CHECK-LABEL: func.func @store
 // CHECK-SAME: (%{{.*}}: memref<{{[^%]*}}, %[[MAP:.*]]: !llvm.ptr, %{{.*}}: index, %[[ROW:.*]]: index, %[[HEAD:.*]]: index)
 // CHECK: %[[SMEM:.*]] = llvm.mlir.addressof @attn_shared_memory
-// CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
-// CHECK: %[[WARP:.*]] = nvvm.shfl.sync idx
+// CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x
 // CHECK: %[[BATCH:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK: nvvm.setmaxregister increase
+// Both numbers anew, by shuffles that nothing moves out of a loop over tiles.
+// CHECK-NEXT: %[[THREAD:.*]] = nvvm.shfl.sync bfly %c-1_i32, %[[TID]], %c0_i32
+// CHECK-NEXT: %[[NUMBER:.*]] = arith.divui %[[THREAD]], %c32_i32
+// CHECK-NEXT: %[[WARP:.*]] = nvvm.shfl.sync idx %c-1_i32, %[[NUMBER]]
 // Lane l addresses row l mod 8 of matrix l / 8: the lower eight rows, then the right eight columns.
 // CHECK-NEXT: %[[LANE:.*]] = arith.andi %[[THREAD]], %c31_i32
 // CHECK-NEXT: %[[IN:.*]] = arith.andi %[[LANE]], %c7_i32

@@ -81,7 +81,7 @@ void checkCell(MLIRContext &context, const TargetInfo &target, const ProblemText
   llvm::StringMap<std::string> reasons;
   for (const RejectedRow &row : selection.rejected)
     reasons[row.row] = row.reason;
-  bool uneven = text.mask.find("#attn.causal") == 0;
+  bool uneven = text.mask != "#attn.none";
   for (const ScheduleRow &row : scheduleTable(target).forward) {
     ScheduleValues values = row.schedule;
     values.order = uneven ? TileOrder::LongestFirst : TileOrder::Linear;
