@@ -112,6 +112,46 @@ def test_work_is_ordered_with_the_current_stream():
         attn.attention(q, k.cpu(), v)
 
 
+@pytest.mark.skipif(len(DEVICES) == 1, reason="no CUDA device")
+def test_graphs_and_calls_that_draw_tiles_run_beside_each_other():
+    def tensors():
+        return [torch.randn(4, 1300, 16, 128, device="cuda:0", dtype=torch.bfloat16) for _ in "qkv"]
+
+    def call(q, k, v, out):
+        attn.attention(q, k, v, mask="causal", out=out)
+
+    works = []
+    for _ in range(3):
+        inputs = tensors()
+        outs = [torch.empty_like(inputs[0]) for _ in range(4)]
+        call(*inputs, outs[0])
+        works.append((inputs, outs, outs[0].clone()))
+    graphs = []
+    for inputs, outs, _ in works[:2]:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for out in outs:
+                call(*inputs, out)
+        graphs.append(graph)
+    torch.cuda.synchronize()
+    streams = [torch.cuda.Stream() for _ in works]
+    for _ in range(20):
+        for _, outs, _ in works:
+            for out in outs:
+                out.fill_(float("nan"))
+        torch.cuda.synchronize()
+        for graph, stream in zip(graphs, streams):
+            with torch.cuda.stream(stream):
+                graph.replay()
+        inputs, outs, _ = works[2]
+        with torch.cuda.stream(streams[2]):
+            for out in outs:
+                call(*inputs, out)
+        torch.cuda.synchronize()
+        for _, outs, expected in works:
+            assert all(torch.equal(out, expected) for out in outs)
+
+
 # The operator.
 
 

@@ -58,6 +58,14 @@ CASES = [
     ("dtype=bf16 head_dim=192 head_dim_v=128 mask=causal alignment=4", ("sm_90a",)),
     ("dtype=bf16 head_dim=256 mask=causal alignment=8", ("sm_90a",)),
     ("dtype=bf16 head_dim=256 mask=none alignment=2", ("sm_90a",)),
+] + [
+    # Every row of wgmma that tensor maps bring tiles for, under every kind of mask that it takes.
+    (f"dtype=bf16 lse=true {dims} {mask}", ("sm_90a",))
+    for dims in ("head_dim=64", "head_dim=64 max_seq_len=1024", "head_dim=96", "head_dim=128",
+                 "head_dim=64 head_dim_v=256", "head_dim=128 head_dim_v=256",
+                 "head_dim=192 head_dim_v=128 max_seq_len=4096", "head_dim=192 head_dim_v=128",
+                 "head_dim=192 max_seq_len=2048", "head_dim=192", "head_dim=256")
+    for mask in ("mask=none", "mask=causal", "mask=causal window=1024")
 ]
 
 
