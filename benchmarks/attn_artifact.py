@@ -255,7 +255,10 @@ class Function:
         return rows
 
     def bind(self, **arguments):
-        """Checks the call's arguments, given by the manifest's names, and prepares its launches."""
+        """Checks the call's arguments, given by the manifest's names, and prepares its launches.
+
+        The call owns workspaces and tile counters: a CUDA graph that captures it must not outlive it.
+        """
         specs = self.manifest["arguments"]
         names = [spec["name"] for spec in specs]
         if sorted(names) != sorted(arguments):

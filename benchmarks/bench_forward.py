@@ -74,18 +74,23 @@ class Attn:
         return {"problem": self.function.manifest["problem"], "kernels": self.function.resources()}
 
 
-def capture(calls):
-    """A CUDA graph of the calls, warmed up."""
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        for call in calls:
-            call()
-    stream.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        for call in calls:
-            call()
-    return graph
+class Captured:
+    """A CUDA graph of the calls, warmed up. It keeps them: memory that they own is in the graph."""
+
+    def __init__(self, calls):
+        self.calls = calls
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for call in calls:
+                call()
+        stream.synchronize()
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph, stream=stream):
+            for call in calls:
+                call()
+
+    def replay(self):
+        self.graph.replay()
 
 
 def time_interleaved(graphs, calls, rounds, seed):
@@ -116,7 +121,7 @@ def cublas_ceiling(dtype, device):
     """TFLOP/s of a large product of matrices: what the tensor cores give under the same power."""
     n = 8192
     a, b = (torch.randn(n, n, device=f"cuda:{device}", dtype=DTYPES[dtype]) for _ in range(2))
-    graph = capture([lambda: torch.matmul(a, b)] * 4)
+    graph = Captured([lambda: torch.matmul(a, b)] * 4)
     times = time_interleaved({"matmul": graph}, 4, rounds=20, seed=0)["matmul"]
     return 2 * n**3 / statistics.median(times) * 1e-6
 
@@ -146,7 +151,7 @@ def prepare_checked(implementation, shape, sets):
         raise RuntimeError(
             f"error {error:.2e} against float64, the limit is {TOLERANCE[shape.dtype]}"
         )
-    return capture(calls), error
+    return Captured(calls), error
 
 
 def measure(shape, arguments):
