@@ -310,7 +310,9 @@ class Function:
     def _tile_counter(self):
         import torch
 
-        return torch.zeros(1, dtype=torch.int32, device=f"cuda:{self.device}")
+        counter = torch.zeros(1, dtype=torch.int32, device=f"cuda:{self.device}")
+        torch.cuda.current_stream(self.device).synchronize()  # Launches may be on another stream.
+        return counter
 
     def _allocate(self, workspace, values):
         import torch

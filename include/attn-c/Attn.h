@@ -156,7 +156,8 @@ typedef struct AttnCall {
 
 /* Computes o and lse. On the CPU they are there on return; on a device the work is submitted. A
    CUDA graph can capture the call, if the same has been made before; it must not run twice at the
-   same time, which would share memory. */
+   same time, which would share memory, nor after its attnJit is gone. A stream must not be
+   destroyed before its work is done. */
 ATTN_API AttnStatus attnRun(const AttnAttention *attention, const AttnCall *call);
 
 /* Bytes of scratch memory that a call takes on its device; compiles its kernel at need. */

@@ -108,9 +108,14 @@ rt::Status CudaDevice::check() const {
                       "a child; start the process with spawn, or use CUDA in the child alone");
 }
 
+/// CU_STREAM_PER_THREAD.
+static void *const kStreamPerThread = reinterpret_cast<void *>(2);
+
 CudaDevice::StreamState &CudaDevice::stateOf(void *stream) {
   std::lock_guard<std::mutex> guard(mutex);
-  std::unique_ptr<StreamState> &state = streams[stream];
+  // One handle stands for the default streams of all threads, which do not wait for each other.
+  auto thread = stream == kStreamPerThread ? std::this_thread::get_id() : std::thread::id();
+  std::unique_ptr<StreamState> &state = streams[{stream, thread}];
   if (!state)
     state = std::make_unique<StreamState>(cuda, counters);
   return *state;

@@ -14,8 +14,9 @@
 #include "attn/Runtime/Launch.h"
 #include "attn/Target/TargetInfo.h"
 
+#include <map>
 #include <mutex>
-#include <unordered_map>
+#include <thread>
 
 namespace attn {
 
@@ -77,7 +78,7 @@ private:
   const TargetInfo *kernels;
   unsigned generation;
   std::mutex mutex;
-  std::unordered_map<void *, std::unique_ptr<StreamState>> streams;
+  std::map<std::pair<void *, std::thread::id>, std::unique_ptr<StreamState>> streams;
 };
 
 /// Loaded on a CUDA device.

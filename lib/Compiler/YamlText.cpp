@@ -84,9 +84,12 @@ static Value plainValue(StringRef text) {
   return text.str();
 }
 
+/// The place of what stands in braces is that of the brace, or of the first entry.
 bool YamlReader::startsWithBrace(yaml::Node *node) {
-  StringRef rest = text.drop_front(node->getSourceRange().Start.getPointer() - text.begin());
-  return rest.starts_with("{") || rest.starts_with("[");
+  size_t start = node->getSourceRange().Start.getPointer() - text.begin();
+  StringRef rest = text.drop_front(start), before = text.take_front(start).rtrim();
+  return rest.starts_with("{") || rest.starts_with("[") || before.ends_with("{") ||
+         before.ends_with("[");
 }
 
 /// The parser refuses tabs in most indentation and skips them before a block's first entry.

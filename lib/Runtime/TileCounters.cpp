@@ -35,7 +35,7 @@ Expected<TensorArg> TileCounters::take(cuda::Stream stream) {
     return fail(ErrorCode::Busy,
                 "all " + std::to_string(kCapacity) +
                     " tile counters are taken: each kernel of a captured CUDA graph that draws its "
-                    "tiles keeps one; capture fewer calls, or compile with persistent = static");
+                    "tiles keeps one; capture fewer calls, or pin persistent = static");
   auto *counter = static_cast<int32_t *>(words.data()) + taken++;
   return TensorArg::dense(counter, ElementType::I32, {1});
 }

@@ -97,7 +97,7 @@ static std::string checkRegisterSplit(const TargetInfo &target, ScheduleAttr sch
                          kMinRegisterSplit, share, producer);
   if (consumer % 8 != 0 || consumer < share || consumer > target.maxRegistersPerThread + 1)
     return llvm::formatv("consumer_registers: expected a multiple of 8 in [{0}, {1}], got {2}",
-                         share, target.maxRegistersPerThread + 1, consumer);
+                         llvm::alignTo(share, 8), target.maxRegistersPerThread + 1, consumer);
   int64_t total =
       (consumer * schedule.getWarps() + producer * (schedule.getCtaWarps() - schedule.getWarps())) *
       kWarpSize;
@@ -123,9 +123,8 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
                          "promise alignment({0}) on the op or choose producer = cp_async",
                          kMmaAlignmentBytes, facts.alignmentBytes);
   if (!usesTensorMaps && schedule.getPersistent() == Persistence::Dynamic)
-    return "persistent: expected none or static with producer = cp_async, whose warps would have "
-           "to "
-           "tell each other which tile was drawn, got dynamic; choose persistent = static";
+    return "persistent: expected none or static with producer = cp_async, whose warps do not tell "
+           "each other which tile was drawn, got dynamic; choose persistent = static";
   if (schedule.getWarpSplit() != WarpSplit::Rows)
     return "instruction: wgmma expects warp_split = rows, got keys; change it or choose "
            "instruction = mma";

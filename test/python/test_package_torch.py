@@ -127,14 +127,14 @@ def test_graphs_and_calls_that_draw_tiles_run_beside_each_other():
         call(*inputs, outs[0])
         works.append((inputs, outs, outs[0].clone()))
     graphs = []
-    for inputs, outs, _ in works[:2]:
+    for inputs, outs, _ in works[:2]:  # The third is not captured.
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             for out in outs:
                 call(*inputs, out)
         graphs.append(graph)
     torch.cuda.synchronize()
-    streams = [torch.cuda.Stream() for _ in works]
+    streams = [torch.cuda.Stream() for _ in range(3)]
     for _ in range(20):
         for _, outs, _ in works:
             for out in outs:

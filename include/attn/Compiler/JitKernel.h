@@ -57,8 +57,9 @@ public:
   virtual rt::Expected<size_t> workspaceBytes(std::span<const rt::Argument> arguments) const = 0;
 
   /// Checks the arguments and runs. On the CPU the result is there on return; on a device the work
-  /// is submitted to the stream, without waiting, and without allocating once the stream's
-  /// workspace is large enough, so that a CUDA graph can capture it.
+  /// is submitted to the stream, without waiting or allocating if the same call has been made there
+  /// before, so that a CUDA graph can capture it. Such a graph must not run twice at the same time,
+  /// nor after the Jit is gone; a stream must not be destroyed before its work is done.
   virtual rt::Status run(std::span<const rt::Argument> arguments,
                          const CallOptions &options = {}) const = 0;
 

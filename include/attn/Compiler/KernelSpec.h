@@ -82,7 +82,7 @@ template <class Pins, class Visitor> void visitPins(Pins &pins, Visitor &&visit)
   visit(SpecKey{"kv_order", "ascending or descending"}, pins.kvOrder);
   visit(SpecKey{"overlap", "softmax beside the products of its neighbours"}, pins.overlap);
   visit(SpecKey{"pingpong", "warpgroups take turns at products"}, pins.pingpong);
-  visit(SpecKey{"persistent", "none or static"}, pins.persistent);
+  visit(SpecKey{"persistent", "none, static or dynamic"}, pins.persistent);
   visit(SpecKey{"q_stages", "Q tiles in flight or in use", 1, 8}, pins.qStages);
   visit(SpecKey{"producer", "copies K, V and Q by tma or cp_async"}, pins.producer);
   visit(SpecKey{"producer_registers", "registers of a thread that copies, 0 for its share", 0, 256},

@@ -12,13 +12,13 @@
 
 namespace attn::rt {
 
-/// Zeroed 32-bit words of a device, for kernels with a tile counter. Each is given away once: a
-/// kernel leaves its counter at 0, so that the next one may have it only when the first has ended,
-/// and nobody here knows when a captured graph runs. Threads may share an object.
+/// Zeroed 32-bit words of a device, for kernels with a tile counter. Each is given away once:
+/// nobody here knows when a captured graph runs, and two kernels that run at the same time must not
+/// share one. Threads may share an object.
 class TileCounters {
 public:
   /// Counters that one object gives.
-  static constexpr size_t kCapacity = 16384;
+  static constexpr size_t kCapacity = 1 << 18;
 
   explicit TileCounters(CudaContextPtr context) : context(std::move(context)) {}
 

@@ -11,9 +11,9 @@
 // CHECK-NEXT:   %[[FULL1:.*]] = llvm.getelementptr %[[SMEM]][4136]
 // CHECK-NEXT:   nvvm.mbarrier.init %[[FULL1]], %c1_i32
 // CHECK-NEXT:   %[[EMPTY0:.*]] = llvm.getelementptr %[[SMEM]][4144]
-// CHECK-NEXT:   nvvm.mbarrier.init %[[EMPTY0]], %c8_i32
+// CHECK-NEXT:   nvvm.mbarrier.init %[[EMPTY0]], %c256_i32
 // CHECK-NEXT:   %[[EMPTY1:.*]] = llvm.getelementptr %[[SMEM]][4152]
-// CHECK-NEXT:   nvvm.mbarrier.init %[[EMPTY1]], %c8_i32
+// CHECK-NEXT:   nvvm.mbarrier.init %[[EMPTY1]], %c256_i32
 // CHECK-NEXT: }
 // CHECK-NEXT: nvvm.fence.proxy
 // CHECK-NEXT: nvvm.barrier0
@@ -135,10 +135,7 @@ func.func @put_of_threads(%n: index, %it: index, %seen: memref<?xindex>) {
 // CHECK-NEXT: %[[OFFSET1:.*]] = arith.addi %[[PLACE]], %c4100_i32
 // CHECK-NEXT: %[[P1:.*]] = llvm.getelementptr %[[SMEM]][%[[OFFSET1]]]
 // CHECK-NEXT: %[[READ1:.*]] = llvm.load %[[P1]] {alignment = 4 : i64} : !llvm.ptr<3> -> i32
-// CHECK-NEXT: nvvm.bar.warp.sync %c-1_i32
-// CHECK-NEXT: %[[LANE:.*]] = arith.andi %{{.*}}, %c31_i32
-// CHECK-NEXT: %[[IS_LANE0:.*]] = arith.cmpi eq, %[[LANE]], %c0_i32
-// CHECK-NEXT: attn_nv.mbarrier_arrive %[[EMPTY]] predicate(%[[IS_LANE0]]) : !llvm.ptr<3>
+// CHECK-NEXT: attn_nv.mbarrier_arrive %[[EMPTY]] : !llvm.ptr<3>
 // CHECK-NEXT: %[[A32:.*]] = nvvm.shfl.sync idx %c-1_i32, %[[READ0]], %c0_i32, %c31_i32
 // CHECK-NEXT: %[[A:.*]] = arith.index_cast %[[A32]] : i32 to index
 // CHECK-NEXT: %[[B32:.*]] = nvvm.shfl.sync idx %c-1_i32, %[[READ1]], %c0_i32, %c31_i32

@@ -55,7 +55,7 @@ KERNELS = [
            ({"seq_q": 200, "seq_kv": 600}, {"seq_q": 200, "seq_kv": 0})),
     Kernel("wgmma d64", "sm_90a", "wgmma_d64", {"head_dim": 64, "heads_q": 5, "mask": "causal"},
            ({"seq_q": 200, "seq_kv": 700}, {"seq_q": 500, "seq_kv": 20})),
-    Kernel("wgmma d128 full", "sm_90a", "wgmma_d128", {"head_dim": 128, "heads_q": 5},
+    Kernel("wgmma d128 full", "sm_90a", "wgmma_d128_full", {"head_dim": 128, "heads_q": 5},
            ({"seq_q": 130, "seq_kv": 600}, {"seq_q": 200, "seq_kv": 0})),
     Kernel("wgmma d128", "sm_90a", "wgmma_d128",
            {"head_dim": 128, "heads_q": 5, "mask": "causal"},

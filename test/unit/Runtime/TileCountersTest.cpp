@@ -130,8 +130,9 @@ TEST_F(TileCounter, ThatNobodyHasMayNotBeLeft) {
   Status status = run(workspace, kStream);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::Busy);
-  EXPECT_THAT(status.error().message, testing::AllOf(HasSubstr("all 16384 tile counters are taken"),
-                                                     HasSubstr("persistent = static")));
+  EXPECT_THAT(status.error().message,
+              testing::AllOf(HasSubstr("all 262144 tile counters are taken"),
+                             HasSubstr("persistent = static")));
   EXPECT_TRUE(fake.launches.empty());
 }
 

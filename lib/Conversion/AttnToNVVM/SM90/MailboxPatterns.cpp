@@ -38,17 +38,26 @@ private:
 };
 
 struct LowerMailboxCreate : TileOpPattern<MailboxCreateOp> {
-  using TileOpPattern::TileOpPattern;
+  LowerMailboxCreate(const TypeConverter &converter, MLIRContext *context, int64_t consumers)
+      : TileOpPattern(converter, context), consumers(consumers) {}
+
   LogicalResult lower(MailboxCreateOp op, Adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     if (!op.getOffset())
       return op.emitOpError() << "has no offset; run attn-allocate-smem first";
+    if (int64_t(op.getReaders()) != consumers)
+      return op.emitOpError() << "expected the " << consumers
+                              << " consumer warps of the schedule as readers, got "
+                              << op.getReaders();
     int64_t stages = op.getMailbox().getType().getStages();
     createBarriers(t, *op.getOffset() + stages * kChunkBytes, stages, /*writers=*/1,
-                   op.getReaders());
+                   op.getReaders() * kWarpSize);
     rewriter.replaceOp(op, t.i32(*op.getOffset()));
     return success();
   }
+
+private:
+  int64_t consumers;
 };
 
 struct LowerMailboxPut : TileOpPattern<MailboxPutOp> {
@@ -74,7 +83,8 @@ private:
   int64_t consumers;
 };
 
-/// Numbers that ptxas shall know to be equal in all threads of a warp come from one of them.
+/// Every lane reads, and says for itself that it has. What ptxas shall know to be equal in all of
+/// them comes by a shuffle.
 struct LowerMailboxGet : TileOpPattern<MailboxGetOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(MailboxGetOp op, Adaptor adaptor, ThreadBuilder &t,
@@ -84,9 +94,8 @@ struct LowerMailboxGet : TileOpPattern<MailboxGetOp> {
     SmallVector<Value> values;
     for (unsigned i = 0; i < op.getNumResults(); ++i)
       values.push_back(t.load(t.b.getI32Type(), slot.number(i), Slot::kNumberBytes));
-    // All lanes have read before one of them says so.
+    nv::MBarrierArriveOp::create(t.b, t.loc, slot.empty, Value(), Value());
     t.warpBarrier();
-    slot.release();
     for (Value &value : values)
       value = t.toIndex(t.broadcast(value));
     rewriter.replaceOp(op, values);
@@ -98,6 +107,6 @@ struct LowerMailboxGet : TileOpPattern<MailboxGetOp> {
 
 void attn::populateSM90MailboxPatterns(TypeConverter &converter, RewritePatternSet &patterns,
                                        int64_t consumers) {
-  patterns.add<LowerMailboxCreate, LowerMailboxGet>(converter, patterns.getContext());
-  patterns.add<LowerMailboxPut>(converter, patterns.getContext(), consumers);
+  patterns.add<LowerMailboxGet>(converter, patterns.getContext());
+  patterns.add<LowerMailboxCreate, LowerMailboxPut>(converter, patterns.getContext(), consumers);
 }

@@ -158,6 +158,12 @@ LogicalResult RolesOp::verify() {
   });
   if (result.wasInterrupted())
     return failure();
+  result = getProducer().walk([&](MailboxGetOp op) -> WalkResult {
+    return op->emitOpError() << "C3: reads a message in the producer, expected it among the "
+                                "consumers";
+  });
+  if (result.wasInterrupted())
+    return failure();
   result = walk([&](NextTileOp op) -> WalkResult {
     if (getProducer().isAncestor(op->getParentRegion()) && getProducerWarps() == 1)
       return WalkResult::advance();

@@ -27,12 +27,15 @@ static constexpr int64_t kWritersOfPipe = kWarpgroupWarps / 2;
 
 namespace {
 
+/// What products read a tile as.
+enum class Operand { Q, K, V };
+
 /// A ring of buffers and the loads that go through it.
 struct RolePipe {
   Value source;
   TileType tile;
   PipeCreateOp create;
-  bool isQ;
+  Operand operand;
 };
 
 class RolePipeInserter {
@@ -72,6 +75,16 @@ private:
 /// Whether products read the tile as operand a, as they do Q.
 static bool isOperandA(OpOperand &use) {
   return isa<MmaStartOp>(use.getOwner()) && use.getOperandNumber() == 0;
+}
+
+static Operand operandOf(LoadTileOp load) {
+  if (llvm::any_of(load.getResult().getUses(), isOperandA))
+    return Operand::Q;
+  bool isK = llvm::any_of(load.getResult().getUsers(), [](Operation *user) {
+    auto start = dyn_cast<MmaStartOp>(user);
+    return start && start.getTransposeB();
+  });
+  return isK ? Operand::K : Operand::V;
 }
 
 /// Operands of products come through pipes; other loads stay.
@@ -116,11 +129,11 @@ LogicalResult RolePipeInserter::createPipes() {
                                 << ", the bytes that addresses of tensors are multiples of";
   for (LoadTileOp load : loads) {
     TileType tile = load.getResult().getType();
-    // Q stays where tiles of keys come and go, also where both are of one tensor.
-    bool isQ = llvm::any_of(load.getResult().getUses(), isOperandA);
+    // Tiles come and go for each operand by itself, also where tensors are one and the same.
+    Operand operand = operandOf(load);
     unsigned index = 0;
     while (index < pipes.size() && (pipes[index].source != load.getSource() ||
-                                    pipes[index].tile != tile || pipes[index].isQ != isQ))
+                                    pipes[index].tile != tile || pipes[index].operand != operand))
       ++index;
     pipeOfLoad[load] = index;
     if (index < pipes.size())
@@ -128,18 +141,17 @@ LogicalResult RolePipeInserter::createPipes() {
     b.setInsertionPointToStart(forall.getBody());
     if (!pipes.empty())
       b.setInsertionPointAfter(pipes.back().create);
-    auto type =
-        PipeType::get(b.getContext(), tile, isQ ? schedule.getQStages() : schedule.getStages());
+    auto type = PipeType::get(b.getContext(), tile,
+                              operand == Operand::Q ? schedule.getQStages() : schedule.getStages());
     IntegerAttr writers, firstWriter;
     if (schedule.copiesWithThreads()) {
-      bool isK = !isQ && llvm::none_of(pipes, [](const RolePipe &pipe) { return !pipe.isQ; });
       writers = b.getI64IntegerAttr(kWritersOfPipe);
-      firstWriter = b.getI64IntegerAttr(isK ? 0 : kWritersOfPipe);
+      firstWriter = b.getI64IntegerAttr(operand == Operand::K ? 0 : kWritersOfPipe);
     }
     auto create =
         PipeCreateOp::create(b, load.getLoc(), type, b.getI64IntegerAttr(schedule.getWarps()),
                              writers, firstWriter, IntegerAttr(), IntegerAttr());
-    pipes.push_back({load.getSource(), tile, create, isQ});
+    pipes.push_back({load.getSource(), tile, create, operand});
   }
   return success();
 }

@@ -108,6 +108,12 @@ LogicalResult Overlapper::matchStep(scf::ForOp loop, Step &step) {
     return failure();
   step.loadK = step.scores.getB().getDefiningOp<LoadTileOp>();
   step.loadV = step.output.getB().getDefiningOp<LoadTileOp>();
+  // K and V of one tensor are one load, which leaves for two places.
+  if (step.loadV && step.loadV == step.loadK) {
+    b.setInsertionPointAfter(step.loadK);
+    step.loadV = cast<LoadTileOp>(b.clone(*step.loadK));
+    step.output.getBMutable().assign(step.loadV.getResult());
+  }
   auto oArg = dyn_cast<BlockArgument>(step.rescale.getTile());
   auto stateArg = dyn_cast<BlockArgument>(step.update.getState());
   auto isCarried = [&](BlockArgument argument, Value yielded) {

@@ -154,7 +154,7 @@ LogicalResult Persister::drawEach() {
   Block *before = b.createBlock(&loop.getBefore(), {}, carried, {loc, loc});
   Value tile = before->getArgument(0), round = before->getArgument(1);
   SmallVector<Value> ids = n.ids(tile);
-  SmallVector<Value> values = pass(ids, round, n.compare(arith::CmpIPredicate::slt, tile, tiles));
+  SmallVector<Value> values = pass(ids, round, n.compare(arith::CmpIPredicate::ult, tile, tiles));
   Value told = n.compare(arith::CmpIPredicate::sge, values.front(), position(0));
   values.insert(values.begin(), round);
   scf::ConditionOp::create(b, loc, told, values);
@@ -197,7 +197,8 @@ struct Persist : attn::impl::AttnPersistBase<Persist> {
     SmallVector<scf::ForallOp> grids;
     getOperation().walk([&](scf::ForallOp forall) {
       ScheduleAttr schedule = wgmmaSchedule(forall);
-      if (schedule && schedule.getPersistent() != Persistence::None)
+      if (schedule && schedule.getPersistent() != Persistence::None &&
+          forall.getOps<MailboxCreateOp>().empty())
         grids.push_back(forall);
     });
     for (scf::ForallOp forall : grids)

@@ -9,6 +9,7 @@
 
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/TypeSwitch.h>
+#include <mlir/Interfaces/LoopLikeInterface.h>
 
 using namespace mlir;
 using namespace attn;
@@ -109,7 +110,8 @@ static bool waitsForStore(Operation *user) { return isa<BulkStoreWaitOp>(user); 
 static bool isReleasedElsewhere(const Read &read) {
   auto users = read.tile.getUsers();
   if (isa<PipeTileOp>(read.wait) && !users.empty() && llvm::all_of(users, waitsForStore))
-    return read.wait->getBlock()->getOps<PipeReleaseOp>().empty();
+    return !read.wait->getParentOfType<LoopLikeOpInterface>() &&
+           read.wait->getBlock()->getOps<PipeReleaseOp>().empty();
   return llvm::any_of(users, llvm::IsaPred<BulkStoreOp>) && llvm::none_of(users, waitsForStore) &&
          llvm::any_of(read.pipe.getUsers(), [](Operation *user) {
            return isa<PipeTileOp>(user) && llvm::any_of(user->getUsers(), waitsForStore);
@@ -128,6 +130,8 @@ static bool needsRelease(Value pipe) {
 }
 
 static LogicalResult verifyLastUse(const Read &read, PipeReleaseOp release) {
+  if (isa<PipeTileOp>(read.wait) && read.tile.use_empty())
+    return release.emitOpError() << "expected what is done with the stage's tile before it";
   auto users = read.tile.getUsers();
   if (llvm::any_of(users, llvm::IsaPred<BulkStoreOp>) && llvm::none_of(users, waitsForStore))
     return release.emitOpError() << "expected attn.bulk_store_wait of the stage's tile before it, "

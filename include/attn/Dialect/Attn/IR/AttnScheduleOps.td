@@ -204,8 +204,8 @@ def Attn_RolesOp : Attn_Op<"roles", [SingleBlock, NoTerminator, RecursiveMemoryE
 
     - C1: registers are 0, or a multiple of 8 in [24, 256].
     - C2: warps is a multiple of 4 in [4, 28].
-    - C3: the producer has no tiles; the consumer starts no copies into pipes and puts nothing into
-      mailboxes.
+    - C3: the producer has no tiles and reads no messages; the consumer starts no copies into pipes
+      and puts nothing into mailboxes.
     - C4: it stands directly in the loop over CTAs.
     - C5: producer_warps is 1 or 4. The writers of pipes that the producer fills are among its
       warps where it has 4; where it has 1, pipes have no writers.

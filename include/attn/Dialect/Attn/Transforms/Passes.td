@@ -116,12 +116,15 @@ def AttnOverlapSoftmax : Pass<"attn-overlap-softmax", "::mlir::func::FuncOp"> {
 def AttnPersist : Pass<"attn-persist", "::mlir::func::FuncOp"> {
   let summary = "let each CTA compute one Q tile after the other";
   let description = [{
-    For `persistent = static`: the grid has as many CTAs as the device runs at once, and each
-    takes every n-th tile. With `order = longest_first` it counts from the front and from the back
-    of every n tiles in turn, and tiles are sorted by length in sections of heads whose K and V fit
-    the L2 cache together, every other section backwards: work is even without the CTAs asking each
-    other. The ids of a tile go through a mailbox, so that `attn-assign-roles` leaves finding them to
-    the producer.
+    The grid has as many CTAs as the device runs at once. With `persistent = static` each takes every
+    n-th tile; with `order = longest_first` tiles are numbered from long to short ones, in sections of
+    heads whose K and V fit the L2 cache together, every other section backwards, and a CTA counts from
+    the front and from the back of every n in turn, so that work is even without the CTAs asking each
+    other. With `persistent = dynamic` the loop is an `scf.while`: a CTA starts with the tile of its own
+    number and draws the next one (`attn.next_tile`) from a counter that becomes an argument of the
+    kernel; the first id of a tile that does not exist is -1. The ids of a tile go through a mailbox, so
+    that `attn-assign-roles` leaves finding them to the producer. A grid that has one already stays as it
+    is.
 
     ```mlir
     scf.forall (%b, %h, %i) in (%nb, %nh, %ni) { ... }
