@@ -202,3 +202,16 @@ func.func @cp_async(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
     schedule(<q_tile = 128, warps = 8, stages = 2, instruction = wgmma, producer = cp_async>)
   return
 }
+
+// -----
+
+// One tensor as Q, K and V: a pipe for each.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @one_tensor
+// CHECK-COUNT-3: attn.pipe_create
+// CHECK-NOT: attn.pipe_create
+func.func @one_tensor(%t: !t, %o: !t, %s: f32) {
+  attn.forward ins(%t, %t, %t : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 64, kv_tile = 64, stages = 2, instruction = wgmma, overlap = true>)
+  return
+}

@@ -93,3 +93,19 @@ func.func @two_pass(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
     schedule(<algorithm = two_pass, q_tile = 128, warps = 8, instruction = wgmma, overlap = true>)
   return
 }
+
+// -----
+
+// K and V of one tensor: the tile is loaded once for scores, and again where it is V.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @k_is_v
+// CHECK: scf.for %
+// CHECK:   %[[K:.*]] = attn.load_tile %arg1[%{{.*}}, %[[KEY:[^,]*]], %{{.*}}]
+// CHECK:   %[[V:.*]] = attn.load_tile %arg1[%{{.*}}, %[[LAST:[^,]*]], %{{.*}}]
+// CHECK:   attn.tile_mma %{{.*}}, %[[K]], %{{.*}} transpose_b
+// CHECK:   attn.tile_mma %{{.*}}, %[[V]], %{{.*}} :
+func.func @k_is_v(%q: !t, %k: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %k : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, instruction = wgmma, overlap = true>)
+  return
+}

@@ -65,7 +65,7 @@ func.func @static(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK:     %[[I32:.*]] = arith.remui %[[TILE]], %[[Q32]]
 // CHECK:     %[[B32:.*]] = arith.divui %[[REST]], %c8_i32
 // CHECK:     %[[H32:.*]] = arith.remui %[[REST]], %c8_i32
-// CHECK:     %[[LEFT:.*]] = arith.cmpi slt, %[[TILE]], %[[TILES32]]
+// CHECK:     %[[LEFT:.*]] = arith.cmpi ult, %[[TILE]], %[[TILES32]]
 // CHECK:     %[[B:.*]] = arith.index_cast %[[B32]]
 // CHECK:     %[[H:.*]] = arith.index_cast %[[H32]]
 // CHECK:     %[[I:.*]] = arith.index_cast %[[I32]]
@@ -166,7 +166,7 @@ func.func @longest_first(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 // CHECK:   %[[BACKWARDS:.*]] = arith.cmpi ne, %[[ODD]], %c0_i32
 // CHECK:   %[[BATCH:.*]] = arith.divui %{{.*}}, %c8_i32
 // CHECK:   %[[PLACE:.*]] = arith.select %[[BACKWARDS]]
-// CHECK:   %[[LEFT:.*]] = arith.cmpi slt, %[[TILE]], %{{.*}}
+// CHECK:   %[[LEFT:.*]] = arith.cmpi ult, %[[TILE]], %{{.*}}
 // CHECK:   %[[B:.*]] = arith.index_cast %[[BATCH]]
 // CHECK:   %[[FROM_LAST:.*]] = arith.index_cast %[[PLACE]]
 // CHECK:   %[[I:.*]] = arith.subi %[[LAST_ROW]], %[[FROM_LAST]]

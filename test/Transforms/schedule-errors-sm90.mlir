@@ -116,7 +116,7 @@ func.func @producer(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
 
 !t = memref<?x?x8x128xbf16>
 func.func @drawn_by_threads(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
-  // expected-error @below {{persistent: expected none or static with producer = cp_async, whose warps would have to tell each other which tile was drawn, got dynamic; choose persistent = static}}
+  // expected-error @below {{persistent: expected none or static with producer = cp_async, whose warps do not tell each other which tile was drawn, got dynamic; choose persistent = static}}
   attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(8)
     schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma, persistent = dynamic,
               producer = cp_async>)

@@ -1,5 +1,5 @@
 // Mailboxes: 16 bytes a message, and behind them two mbarriers a stage: "full" with one arrival, that
-// of the producer, and "empty" with one of each reading warp.
+// of the producer, and "empty" with one of each reading lane.
 // RUN: attn-opt %s -split-input-file -convert-attn-to-nvvm -canonicalize -cse | FileCheck %s
 
 // CHECK-LABEL: func.func @create
@@ -113,8 +113,8 @@ func.func @put_of_threads(%n: index, %it: index, %seen: memref<?xindex>) {
 
 // -----
 
-// Readers wait for "full" with the round's own parity. Lane 0 of a warp says that all its lanes have
-// read; the predicate is the instruction's. Numbers are those of one lane.
+// Readers wait for "full" with the round's own parity. Each lane says that it has read. Numbers are
+// those of one lane of a warp that stands together.
 // CHECK-LABEL: func.func @get
 // CHECK-SAME: (%{{.*}}: index, %[[IT:.*]]: index, %[[SEEN:.*]]: memref<?xindex>)
 // CHECK: %[[SMEM:.*]] = llvm.mlir.addressof @attn_shared_memory
@@ -136,6 +136,7 @@ func.func @put_of_threads(%n: index, %it: index, %seen: memref<?xindex>) {
 // CHECK-NEXT: %[[P1:.*]] = llvm.getelementptr %[[SMEM]][%[[OFFSET1]]]
 // CHECK-NEXT: %[[READ1:.*]] = llvm.load %[[P1]] {alignment = 4 : i64} : !llvm.ptr<3> -> i32
 // CHECK-NEXT: attn_nv.mbarrier_arrive %[[EMPTY]] : !llvm.ptr<3>
+// CHECK-NEXT: nvvm.bar.warp.sync %c-1_i32
 // CHECK-NEXT: %[[A32:.*]] = nvvm.shfl.sync idx %c-1_i32, %[[READ0]], %c0_i32, %c31_i32
 // CHECK-NEXT: %[[A:.*]] = arith.index_cast %[[A32]] : i32 to index
 // CHECK-NEXT: %[[B32:.*]] = nvvm.shfl.sync idx %c-1_i32, %[[READ1]], %c0_i32, %c31_i32

@@ -293,6 +293,15 @@ TEST(PrewarmManifest, FaultsOfYamlHaveAPlace) {
     EXPECT_THAT(refusal(text, "m.yaml"), HasSubstr(message)) << text.substr(0, 60);
 }
 
+TEST(PrewarmManifest, TabsInYamlBracesAreSpace) {
+  for (std::string text : {"{\n\t\"specs\": [\"head_dim=64 heads_q=1\"]}\n",
+                           "specs:\n  - {head_dim: 64,\n\theads_q: 1}\n",
+                           "specs: [\"head_dim=64 heads_q=1\",\n\t\"head_dim=128 heads_q=1\"]\n"}) {
+    auto kernels = expandManifest(text, "m.yaml", {{"cpu"}, {}});
+    EXPECT_TRUE(kernels) << text << kernels.error().message;
+  }
+}
+
 TEST(PrewarmManifest, TornYamlIsNeverACrash) {
   std::string text = "a: {b: [1, 'x', \"y\\n\"], c: |\n  d\n}\n? e\n: - f\n  - *g\n--- %Z\n...\n";
   for (size_t begin = 0; begin < text.size(); ++begin)

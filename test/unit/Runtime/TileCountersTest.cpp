@@ -104,7 +104,7 @@ TEST_F(TileCounter, IsNotAllocatedDuringCapture) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::Busy);
   EXPECT_THAT(status.error().message,
-              HasSubstr("kernel 'partial': this call needs tile counters of 65536 bytes, which "
+              HasSubstr("kernel 'partial': this call needs tile counters of 1048576 bytes, which "
                         "cannot be allocated while a CUDA graph is captured; make the call once "
                         "before the capture"));
   EXPECT_EQ(fake.allocations, before);

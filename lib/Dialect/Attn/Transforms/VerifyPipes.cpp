@@ -9,7 +9,6 @@
 
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/TypeSwitch.h>
-#include <mlir/Interfaces/LoopLikeInterface.h>
 
 using namespace mlir;
 using namespace attn;
@@ -110,7 +109,8 @@ static bool waitsForStore(Operation *user) { return isa<BulkStoreWaitOp>(user); 
 static bool isReleasedElsewhere(const Read &read) {
   auto users = read.tile.getUsers();
   if (isa<PipeTileOp>(read.wait) && !users.empty() && llvm::all_of(users, waitsForStore))
-    return !read.wait->getParentOfType<LoopLikeOpInterface>() &&
+    return !read.wait->getParentOfType<scf::ForOp>() &&
+           !read.wait->getParentOfType<scf::WhileOp>() &&
            read.wait->getBlock()->getOps<PipeReleaseOp>().empty();
   return llvm::any_of(users, llvm::IsaPred<BulkStoreOp>) && llvm::none_of(users, waitsForStore) &&
          llvm::any_of(read.pipe.getUsers(), [](Operation *user) {
