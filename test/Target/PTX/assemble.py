@@ -1,7 +1,9 @@
 """Compiles a matrix of problems to PTX and assembles each for several chips.
 
 Says which case failed and how to repeat it. Head dims 64 and 128 with their default schedules, and
-kernels of wgmma, must not spill registers, and no case may use local memory in its PTX.
+kernels of wgmma, must not spill registers, and no case may use local memory in its PTX. Descriptors of
+wgmma lie in uniform registers: a turn of its loops has at most five moves there, and in rows of wide heads
+no more than it had (most_moves).
 """
 
 import argparse
@@ -11,6 +13,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+from cubin_loops import moves_to_uniform_registers
 
 CHIPS = ("sm_80", "sm_86", "sm_89", "sm_90")
 HEADS = "heads_q=8 heads_kv=2"
@@ -69,6 +73,17 @@ CASES = [
 ]
 
 
+def most_moves(words):
+    """R2UR in a turn of a loop with wgmma: there are 63 uniform registers, and wide heads have a
+    descriptor for every 16 columns of Q."""
+    dims = [int(dim) for dim in re.findall(r"head_dim(?:_v)?=(\d+)", words)]
+    if max(dims) > 128 and "alignment" in words:
+        return 18
+    if dims[0] == 256 and "causal" in words:
+        return 15
+    return 7 if dims == [192, 128] else 5
+
+
 def must_not_spill(words):
     """True for the default schedules of the head dims that matter most."""
     pinned = re.search(r"algorithm|stages|split_kv|alignment|alibi|softcap|out=|f32|decode", words)
@@ -97,7 +112,8 @@ def check(index, words, chip, options):
     expected = 2 if "split_kv" in words else 1
     if kernels != expected:
         return f"{' '.join(compile_command)}: expected {expected} kernels, got {kernels}"
-    assemble_command = [options.ptxas, "-v", f"-arch={chip}", str(ptx), "-o", "/dev/null"]
+    cubin = ptx.with_suffix(".cubin")
+    assemble_command = [options.ptxas, "-v", f"-arch={chip}", str(ptx), "-o", str(cubin)]
     code, output = run(assemble_command)
     if code != 0:
         return f"{' '.join(assemble_command)}: exit code {code}\n{output}"
@@ -109,6 +125,9 @@ def check(index, words, chip, options):
     # Products that ptxas makes wait for each other, register splits that it ignores.
     if re.search(r"C75\d\d", output):
         return f"{' '.join(compile_command)}: ptxas complains about wgmma\n{output}"
+    moves = moves_to_uniform_registers(cubin.read_bytes()) if chip == "sm_90a" else [0]
+    if not moves or max(moves) > most_moves(words):
+        return f"{' '.join(compile_command)}: moves to uniform registers a turn: {moves}"
     return None
 
 
