@@ -12,18 +12,7 @@ namespace {
 class TensorMaps : public testing::Test {
 protected:
   void SetUp() override {
-    Manifest &manifest = artifact.manifest;
-    manifest.arguments = {
-        ArgumentSpec::memref("q", ElementType::BF16, {kDynamic, kDynamic, 4, 64}, 16)};
-    manifest.equalSizes.clear();
-    manifest.workspaces.clear();
-    KernelEntry kernel;
-    kernel.name = "partial";
-    kernel.grid = {SizeFactor::size(0, 0), SizeFactor::size(0, 1)};
-    kernel.persistent = true;
-    kernel.arguments = {0};
-    kernel.tensorMaps = {{0, 128, 64}};
-    manifest.kernels = {kernel};
+    takeOneTensorByMap(artifact.manifest);
     fake.paramCounts = {{"partial", 11}};
     fake.mapCounts = {{"partial", 1}};
   }

@@ -82,6 +82,23 @@ inline Artifact sampleArtifact(std::string payload = ".version 7.0\n.target sm_8
   return artifact;
 }
 
+/// Makes "partial" the only kernel: persistent, over one tensor [batch, rows, 4, 64] that it reads
+/// through a map of boxes of 128 rows.
+inline KernelEntry &takeOneTensorByMap(Manifest &manifest) {
+  manifest.arguments = {
+      ArgumentSpec::memref("q", ElementType::BF16, {kDynamic, kDynamic, 4, 64}, 16)};
+  manifest.equalSizes.clear();
+  manifest.workspaces.clear();
+  KernelEntry kernel;
+  kernel.name = "partial";
+  kernel.grid = {SizeFactor::size(0, 0), SizeFactor::size(0, 1)};
+  kernel.persistent = true;
+  kernel.arguments = {0};
+  kernel.tensorMaps = {{0, 128, 64}};
+  manifest.kernels = {kernel};
+  return manifest.kernels.front();
+}
+
 } // namespace attn::rt::test
 
 #endif // ATTN_TEST_UNIT_RUNTIME_TESTUTILS_H

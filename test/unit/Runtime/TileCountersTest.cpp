@@ -18,17 +18,8 @@ class TileCounter : public testing::Test {
 protected:
   void SetUp() override {
     Manifest &manifest = artifact.manifest;
-    manifest.arguments = {
-        ArgumentSpec::memref("q", ElementType::BF16, {kDynamic, kDynamic, 4, 64}, 16)};
-    manifest.equalSizes.clear();
-    manifest.workspaces.clear();
-    KernelEntry kernel;
-    kernel.name = "partial";
-    kernel.grid = {SizeFactor::size(0, 0), SizeFactor::size(0, 1)};
-    kernel.persistent = true;
-    kernel.arguments = {0};
+    KernelEntry kernel = takeOneTensorByMap(manifest);
     kernel.tileCounter = true;
-    kernel.tensorMaps = {{0, 128, 64}};
     manifest.kernels = {kernel, kernel};
     manifest.kernels[1].name = "merge";
     for (const char *name : {"partial", "merge"}) {
