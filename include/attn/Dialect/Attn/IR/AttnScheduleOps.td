@@ -307,7 +307,7 @@ def Attn_MailboxPutOp : Attn_MailboxOp<"mailbox_put"> {
 }
 
 def Attn_MailboxGetOp : Attn_MailboxOp<"mailbox_get"> {
-  let summary = "waits for the message of an iteration and reads it, once in each warp";
+  let summary = "waits for the message of an iteration, which every lane reads";
   let description = [{
     - C1: results are as many as the mailbox's values.
 

@@ -294,7 +294,9 @@ def AttnVerifyPipes : Pass<"attn-verify-pipes", "::mlir::func::FuncOp"> {
     of its iteration after the last use of its tile; each wait for the turn is followed by its
     pass. Every pipe that is filled is waited for, and turns are taken between their begin and
     their end. Pipes between roles need no releases where no fill waits for one
-    (`attn-trim-pipes`).
+    (`attn-trim-pipes`). A stage through which `attn.bulk_store` goes is released after an
+    `attn.bulk_store_wait`, in the same round or, after `attn-overlap-stores`, in the next. Every mailbox
+    that is written is read.
   }];
 }
 
