@@ -83,8 +83,9 @@ private:
   int64_t consumers;
 };
 
-/// Every lane reads, and says for itself that it has. What ptxas shall know to be equal in all of
-/// them comes by a shuffle.
+/// Every lane reads, and says for itself that it has. The barrier orders nothing: only of a warp
+/// that stands together does ptxas see that the numbers are equal in all lanes, and keeps them, and
+/// what follows from them, in uniform registers.
 struct LowerMailboxGet : TileOpPattern<MailboxGetOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(MailboxGetOp op, Adaptor adaptor, ThreadBuilder &t,
