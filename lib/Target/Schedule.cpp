@@ -98,9 +98,8 @@ std::string attn::parsePins(DictionaryAttr dictionary, SchedulePins &pins) {
 
 bool attn::isFieldOfRoles(StringRef name) {
   constexpr StringLiteral names[] = {
-      "kv_order",   "overlap",  "pingpong",           "persistent",
-      "q_stages",   "producer", "producer_registers", "consumer_registers",
-      "integer_max"};
+      "kv_order",       "overlap",  "pingpong",           "persistent",         "q_stages",
+      "q_by_warpgroup", "producer", "producer_registers", "consumer_registers", "integer_max"};
   return llvm::is_contained(names, name);
 }
 

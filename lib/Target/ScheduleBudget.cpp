@@ -139,10 +139,15 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
                          "instruction = wgmma, got {3}; change q_tile or warps",
                          warps * kMmaRows, kWarpgroupRows, warps / kWarpgroupWarps,
                          schedule.getQTile());
-  if (usesTensorMaps && schedule.getQTile() > kMaxBoxRows)
+  int64_t parts = schedule.getQParts();
+  if (usesTensorMaps && schedule.getQTile() / parts > kMaxBoxRows)
     return llvm::formatv("q_tile: a tensor map copies at most {0} rows at once, got {1}; change "
-                         "q_tile and warps",
+                         "q_tile and warps, or choose q_by_warpgroup = true",
                          kMaxBoxRows, schedule.getQTile());
+  if (schedule.getQStages() < parts)
+    return llvm::formatv("q_stages: expected at least {0}, one for each warpgroup, with "
+                         "q_by_warpgroup = true, got {1}",
+                         parts, schedule.getQStages());
   int64_t columns = paddedHeadDim(facts.headDimV);
   if (schedule.getKvTile() > kMaxProductColumns || columns > kMaxProductColumns)
     return llvm::formatv(

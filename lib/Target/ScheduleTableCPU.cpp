@@ -24,6 +24,7 @@ constexpr ScheduleValues tiles(int64_t qTile, int64_t kvTile, bool packGqa = fal
           .qInRegisters = false,
           .order = TileOrder::Linear,
           .qStages = 1,
+          .qByWarpgroup = false,
           .lazyRescale = false,
           .packGqa = packGqa};
 }

@@ -25,6 +25,7 @@ constexpr ScheduleValues mma(int64_t qTile, int64_t kvTile, int64_t stages, bool
           .qInRegisters = qInRegisters,
           .order = TileOrder::Linear,
           .qStages = 1,
+          .qByWarpgroup = false,
           .lazyRescale = true};
 }
 
@@ -48,6 +49,7 @@ constexpr ScheduleValues fma(int64_t qTile, int64_t kvTile, int64_t warps) {
           .qInRegisters = false,
           .order = TileOrder::Linear,
           .qStages = 1,
+          .qByWarpgroup = false,
           .lazyRescale = true};
 }
 

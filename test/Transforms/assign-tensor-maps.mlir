@@ -25,6 +25,22 @@ func.func @maps(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   return
 }
 
+// Q by warpgroups: boxes of a warpgroup's rows, in stages of as many. Q and O of one tensor could share
+// their map.
+// CHECK-LABEL: func @by_warpgroup
+// CHECK-SAME: %[[MQ:arg[0-9]+]]: !attn.tensor_map<64 x 64 x f16> {attn.tensor_map_of = 0 : i64}
+// CHECK: attn.pipe_create readers(4) offset = 0 barriers = 98304 : <<128x96xf16, #attn.boxed<parts = 2>>, stages = 3, parts = 2>
+// CHECK: attn.pipe_create readers(8) offset = 49152 barriers = 98352 : <<48x96xf16, #attn.boxed>, stages = 2>
+// CHECK-COUNT-2: attn.copy_tile %arg0[{{.*}} map(%[[MQ]] :
+// CHECK: attn.pipe_wait {{.*}} -> <128x96xf16, #attn.boxed<parts = 2>>
+// CHECK: attn.bulk_store {{.*}}, <128x96xf16, #attn.boxed<parts = 2>>,
+func.func @by_warpgroup(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, kv_tile = 48, warps = 8, stages = 2, instruction = wgmma,
+              q_stages = 3, q_by_warpgroup = true>)
+  return
+}
+
 // Threads that copy need none.
 // CHECK-LABEL: func @threads_copy
 // CHECK-NOT: tensor_map

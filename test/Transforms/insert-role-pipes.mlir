@@ -215,3 +215,32 @@ func.func @one_tensor(%t: !t, %o: !t, %s: f32) {
     schedule(<q_tile = 64, kv_tile = 64, stages = 2, instruction = wgmma, overlap = true>)
   return
 }
+
+// -----
+
+// Q by warpgroups: two parts of 64 rows, each a fill of its own that the four warps of its warpgroup
+// release. Fills count parts; the wait and the release count tiles.
+!t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-LABEL: func @by_warpgroup
+// CHECK: %[[PQ:.*]] = attn.pipe_create readers(4) : <<128x64xf16>, stages = 3, parts = 2>
+// CHECK: attn.pipe_create readers(8) : <<64x64xf16>, stages = 2>
+// CHECK: scf.for {{.*}} iter_args(%[[I:.*]] = %c0, %{{.*}} = %c0, %{{.*}} = %c0)
+// CHECK:   %[[ROW:.*]] = arith.muli %{{.*}}, %c128
+// CHECK:   %[[FIRST:.*]] = arith.muli %[[I]], %c2
+// CHECK:   attn.pipe_acquire %[[PQ]][%[[FIRST]]]
+// CHECK:   attn.copy_tile %arg0[%{{.*}}, %[[ROW]], %{{.*}}] {{.*}} into %[[PQ]][%[[FIRST]]]
+// CHECK:   attn.pipe_commit %[[PQ]]
+// CHECK:   %[[SECOND:.*]] = arith.addi %[[FIRST]], %c1
+// CHECK:   %[[ROW64:.*]] = arith.addi %[[ROW]], %c64
+// CHECK:   attn.pipe_acquire %[[PQ]][%[[SECOND]]]
+// CHECK:   attn.copy_tile %arg0[%{{.*}}, %[[ROW64]], %{{.*}}] {{.*}} into %[[PQ]][%[[SECOND]]]
+// CHECK:   attn.pipe_commit %[[PQ]]
+// CHECK:   %[[Q:.*]] = attn.pipe_wait %[[PQ]][%[[I]]] {{.*}} -> <128x64xf16>
+// CHECK:   attn.bulk_store %{{.*}} via %[[Q]], %arg3[
+// CHECK:   attn.pipe_release %[[PQ]][%[[I]]]
+func.func @by_warpgroup(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, warps = 8, stages = 2, instruction = wgmma, persistent = static,
+              q_stages = 3, q_by_warpgroup = true>)
+  return
+}

@@ -445,3 +445,149 @@ func.func @by_two(%t: !t, %n: index) {
   }
   return
 }
+
+// Three buffers for tiles of two parts: the second part of a tile may come into the buffer that the
+// store of the tile before leaves through, so its fill waits behind the first fill of keys, in either
+// way that a tile may take.
+!parts = !attn.pipe<!attn.tile<128x64xf16>, stages = 3, parts = 2>
+!q128 = !attn.tile<128x64xf16>
+!acc128 = !attn.tile<128x64xf32>
+// CHECK-LABEL: func @parts
+// CHECK: %[[P:.*]] = attn.pipe_create readers(4)
+// CHECK: %[[K:.*]] = attn.pipe_create readers(8)
+// CHECK: attn.roles producer
+// CHECK:   %[[N:.*]] = arith.muli
+// CHECK-NEXT: attn.pipe_acquire %[[P]][%[[N]]]
+// CHECK-NEXT: attn.copy_tile
+// CHECK-NEXT: attn.pipe_commit %[[P]]
+// CHECK-NEXT: %[[SECOND:.*]] = arith.addi %[[N]], %c1
+// CHECK-NEXT: scf.if
+// CHECK-NEXT:   attn.pipe_acquire %[[K]]
+// CHECK-NEXT:   attn.copy_tile {{.*}} into %[[K]]
+// CHECK-NEXT:   attn.pipe_commit %[[K]]
+// CHECK-NEXT:   attn.pipe_acquire %[[P]][%[[SECOND]]]
+// CHECK-NEXT:   attn.copy_tile {{.*}} into %[[P]][%[[SECOND]]]
+// CHECK-NEXT:   attn.pipe_commit %[[P]]
+// CHECK-NEXT: } else {
+// CHECK-NEXT:   attn.pipe_acquire %[[P]][%[[SECOND]]]
+// CHECK-NEXT:   attn.copy_tile {{.*}} into %[[P]][%[[SECOND]]]
+// CHECK-NEXT:   attn.pipe_commit %[[P]]
+// CHECK-NEXT: }
+// CHECK: } consumer
+// CHECK:   %[[Q:.*]] = attn.pipe_wait %[[P]][%[[I:.*]]] pending
+// CHECK:   attn.mma_wait
+// CHECK:   scf.if
+// CHECK:     %[[BEFORE:.*]] = arith.subi %[[I]], %c1
+// CHECK:     %[[BUFFER:.*]] = attn.pipe_tile %[[P]][%[[BEFORE]]]
+// CHECK-NEXT: attn.bulk_store_wait %[[BUFFER]]
+// CHECK-NEXT: attn.pipe_release %[[P]][%[[BEFORE]]]
+func.func @parts(%t: !t, %n: index, %first: index, %some: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  scf.forall (%cta) in (%n) {
+    %p = attn.pipe_create readers(4) : !parts
+    %k = attn.pipe_create readers(8) : !q
+    attn.roles producer registers(24) {
+      %last = scf.for %j = %c0 to %n step %c1 iter_args(%i = %first) -> (index) {
+        %a = arith.muli %i, %c2 : index
+        attn.pipe_acquire %p[%a] : !parts
+        attn.copy_tile %t[%cta, %j, %c0] limit(%n) into %p[%a] alignment(16) : !t, !parts
+        attn.pipe_commit %p : !parts
+        %b = arith.addi %a, %c1 : index
+        attn.pipe_acquire %p[%b] : !parts
+        attn.copy_tile %t[%cta, %j, %c1] limit(%n) into %p[%b] alignment(16) : !t, !parts
+        attn.pipe_commit %p : !parts
+        scf.if %some {
+          attn.pipe_acquire %k[%i] : !q
+          attn.copy_tile %t[%cta, %j, %c2] limit(%n) into %k[%i] alignment(16) : !t, !q
+          attn.pipe_commit %k : !q
+        } else {
+        }
+        %next = arith.addi %i, %c1 : index
+        scf.yield %next : index
+      }
+    } consumer warps(8) registers(240) {
+      %last = scf.for %j = %c0 to %n step %c1 iter_args(%i = %first) -> (index) {
+        %q = attn.pipe_wait %p[%i] pending(0) : !parts -> !q128
+        %z = attn.fill 0.0 : !acc128
+        %o = scf.if %some -> (!acc128) {
+          %keys = attn.pipe_wait %k[%i] pending(0) : !q -> !tile
+          %f = attn.mma_start %q, %keys transpose_b : !q128, !tile -> !attn.in_flight<!acc128>
+          %s = attn.mma_wait %f pending(0) : !attn.in_flight<!acc128> -> !acc128
+          attn.pipe_release %k[%i] : !q
+          scf.yield %s : !acc128
+        } else {
+          scf.yield %z : !acc128
+        }
+        attn.bulk_store %o via %q, %t[%cta, %j, %c0] : !acc128, !q128, !t
+        attn.bulk_store_wait %q : !q128
+        attn.pipe_release %p[%i] : !parts
+        %next = arith.addi %i, %c1 : index
+        scf.yield %next : index
+      }
+    }
+  }
+  return
+}
+
+// Keys that come in a loop, which may have no turn: the fill of the second part would wait for the
+// store before the keys that the store waits behind. So the store is waited for at once.
+// CHECK-LABEL: func @keys_in_a_loop
+// CHECK: %[[P:.*]] = attn.pipe_create readers(4)
+// CHECK: attn.roles producer
+// CHECK-COUNT-2: attn.pipe_commit %[[P]]
+// CHECK: scf.for
+// CHECK: } consumer
+// CHECK:   attn.bulk_store
+// CHECK-NEXT: attn.bulk_store_wait
+// CHECK-NEXT: attn.pipe_release %[[P]]
+func.func @keys_in_a_loop(%t: !t, %n: index, %first: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  scf.forall (%cta) in (%n) {
+    %p = attn.pipe_create readers(4) : !parts
+    %k = attn.pipe_create readers(8) : !q
+    attn.roles producer registers(24) {
+      %last:2 = scf.for %j = %c0 to %n step %c1 iter_args(%i = %first, %ik = %first) -> (index, index) {
+        %a = arith.muli %i, %c2 : index
+        attn.pipe_acquire %p[%a] : !parts
+        attn.copy_tile %t[%cta, %j, %c0] limit(%n) into %p[%a] alignment(16) : !t, !parts
+        attn.pipe_commit %p : !parts
+        %b = arith.addi %a, %c1 : index
+        attn.pipe_acquire %p[%b] : !parts
+        attn.copy_tile %t[%cta, %j, %c1] limit(%n) into %p[%b] alignment(16) : !t, !parts
+        attn.pipe_commit %p : !parts
+        %kn = scf.for %key = %c0 to %n step %c1 iter_args(%m = %ik) -> (index) {
+          attn.pipe_acquire %k[%m] : !q
+          attn.copy_tile %t[%cta, %j, %c2] limit(%n) into %k[%m] alignment(16) : !t, !q
+          attn.pipe_commit %k : !q
+          %next = arith.addi %m, %c1 : index
+          scf.yield %next : index
+        }
+        %next = arith.addi %i, %c1 : index
+        scf.yield %next, %kn : index, index
+      }
+    } consumer warps(8) registers(240) {
+      %last:2 = scf.for %j = %c0 to %n step %c1 iter_args(%i = %first, %ik = %first) -> (index, index) {
+        %q = attn.pipe_wait %p[%i] pending(0) : !parts -> !q128
+        %z = attn.fill 0.0 : !acc128
+        %o:2 = scf.for %key = %c0 to %n step %c1 iter_args(%acc = %z, %m = %ik) -> (!acc128, index) {
+          %keys = attn.pipe_wait %k[%m] pending(0) : !q -> !tile
+          %f = attn.mma_start %q, %keys transpose_b : !q128, !tile -> !attn.in_flight<!acc128>
+          %s = attn.mma_wait %f pending(0) : !attn.in_flight<!acc128> -> !acc128
+          attn.pipe_release %k[%m] : !q
+          %next = arith.addi %m, %c1 : index
+          scf.yield %s, %next : !acc128, index
+        }
+        attn.bulk_store %o#0 via %q, %t[%cta, %j, %c0] : !acc128, !q128, !t
+        attn.bulk_store_wait %q : !q128
+        attn.pipe_release %p[%i] : !parts
+        %next = arith.addi %i, %c1 : index
+        scf.yield %next, %o#1 : index, index
+      }
+    }
+  }
+  return
+}

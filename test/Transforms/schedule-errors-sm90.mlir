@@ -145,3 +145,23 @@ func.func @accepted(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
               producer = cp_async>)
   return
 }
+
+// -----
+
+!t = memref<?x?x8x128xbf16>
+func.func @stages_of_parts(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{q_stages: expected at least 2, one for each warpgroup, with q_by_warpgroup = true, got 1}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 128, kv_tile = 128, warps = 8, instruction = wgmma, q_by_warpgroup = true>)
+  return
+}
+
+// -----
+
+!t = memref<?x?x8x64xbf16>
+func.func @rows_of_a_box(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
+  // expected-error @below {{q_tile: a tensor map copies at most 256 rows at once, got 320; change q_tile and warps, or choose q_by_warpgroup = true}}
+  attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s) alignment(16)
+    schedule(<q_tile = 320, kv_tile = 16, warps = 20, instruction = wgmma>)
+  return
+}

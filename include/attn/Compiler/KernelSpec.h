@@ -84,6 +84,8 @@ template <class Pins, class Visitor> void visitPins(Pins &pins, Visitor &&visit)
   visit(SpecKey{"pingpong", "warpgroups take turns at products"}, pins.pingpong);
   visit(SpecKey{"persistent", "none, static or dynamic"}, pins.persistent);
   visit(SpecKey{"q_stages", "Q tiles in flight or in use", 1, 8}, pins.qStages);
+  visit(SpecKey{"q_by_warpgroup", "Q comes by parts, one for each warpgroup; q_stages counts them"},
+        pins.qByWarpgroup);
   visit(SpecKey{"producer", "copies K, V and Q by tma or cp_async"}, pins.producer);
   visit(SpecKey{"producer_registers", "registers of a thread that copies, 0 for its share", 0, 256},
         pins.producerRegisters);

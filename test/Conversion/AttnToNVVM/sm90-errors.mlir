@@ -128,7 +128,7 @@ func.func @operand_in_registers(%n: index, %i: index) {
     } consumer warps(4) registers(240) {
       %c = attn.fill 0.0 : !c
       %a = attn.convert %c : !c -> !a
-      // expected-error @below {{'attn.mma_start' op expected operand b in shared memory boxes, got '!attn.tile<64x16xf16, #attn.fragment<a}}
+      // expected-error @below {{'attn.mma_start' op expected operand b in shared memory boxes of all its rows, got '!attn.tile<64x16xf16, #attn.fragment<a}}
       // expected-error @below {{failed to legalize operation 'attn.mma_start'}}
       %f = attn.mma_start %a, %a transpose_b : !a, !a -> !attn.in_flight<!s>
     }
@@ -304,5 +304,41 @@ func.func @two_roles(%n: index) {
     } consumer warps(4) registers(240) {
     }
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
+  return
+}
+
+// -----
+
+!t = !attn.tile<128x64xf16, #attn.boxed<parts = 4>>
+!p = !attn.pipe<!t, stages = 4, parts = 4>
+func.func @small_parts(%n: index, %i: index) {
+  scf.forall (%b) in (%n) {
+    // expected-error @below {{'attn.pipe_create' op expected parts of 64 rows, those of a warpgroup, got 32}}
+    // expected-error @below {{failed to legalize operation 'attn.pipe_create'}}
+    %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
+    attn.roles producer registers(24) {
+    } consumer warps(8) registers(240) {
+      attn.pipe_ready %p[%i] : !p
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
+  return
+}
+
+// -----
+
+!t = !attn.tile<128x64xf16, #attn.boxed<parts = 2>>
+!p = !attn.pipe<!t, stages = 2, parts = 2>
+!s = !attn.tile<128x128xf32, #attn.fragment<acc, warps = 8, split = rows>>
+func.func @keys_in_parts(%n: index, %i: index) {
+  scf.forall (%b) in (%n) {
+    %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
+    attn.roles producer registers(24) {
+    } consumer warps(8) registers(240) {
+      %t = attn.pipe_tile %p[%i] : !p -> !t
+      // expected-error @below {{'attn.mma_start' op expected operand b in shared memory boxes of all its rows, got '!attn.tile<128x64xf16, #attn.boxed<parts = 2>>'}}
+      // expected-error @below {{failed to legalize operation 'attn.mma_start'}}
+      %f = attn.mma_start %t, %t transpose_b : !t, !t -> !attn.in_flight<!s>
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
   return
 }

@@ -153,3 +153,37 @@ func.func @tile(%n: index, %it: index) {
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65552 : i64}
   return
 }
+
+// -----
+
+// Tiles in parts: a stage holds the rows of a warpgroup. A fill counts parts as it is told to; a reader
+// takes the part of its warpgroup, number 2 i + w, and its four warps release it.
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME: (%{{.*}}: index, %[[IT:.*]]: index)
+// CHECK: nvvm.mbarrier.init %{{.*}}, %c4_i32
+// CHECK: nvvm.setmaxregister increase
+// CHECK: %[[TILE:.*]] = arith.index_cast %[[IT]] : index to i32
+// CHECK-NEXT: %[[PARTS:.*]] = arith.muli %[[TILE]], %c2_i32
+// CHECK-NEXT: %[[GROUP:.*]] = arith.divui %{{.*}}, %c4_i32
+// CHECK-NEXT: %[[NUMBER:.*]] = arith.addi %[[PARTS]], %[[GROUP]]
+// CHECK-NEXT: %[[STAGE:.*]] = arith.remui %[[NUMBER]], %c3_i32
+// CHECK: %[[ROUND:.*]] = arith.divui %[[NUMBER]], %c3_i32
+// CHECK: attn_nv.mbarrier_wait
+// CHECK: attn_nv.mbarrier_arrive
+// CHECK: nvvm.setmaxregister decrease
+// CHECK: %[[PART:.*]] = arith.index_cast %[[IT]] : index to i32
+// CHECK-NEXT: arith.remui %[[PART]], %c3_i32
+!tile = !attn.tile<128x64xf16, #attn.boxed<parts = 2>>
+!pipe = !attn.pipe<!tile, stages = 3, parts = 2>
+func.func @parts(%n: index, %it: index) {
+  scf.forall (%b) in (%n) {
+    %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !pipe
+    attn.roles producer registers(24) {
+      attn.pipe_acquire %p[%it] : !pipe
+    } consumer warps(8) registers(240) {
+      attn.pipe_ready %p[%it] : !pipe
+      attn.pipe_release %p[%it] : !pipe
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>, attn.smem_bytes = 65584 : i64}
+  return
+}

@@ -233,3 +233,47 @@ func.func @loaded(%n: index, %i: index) {
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 32800 : i64}
   return
 }
+
+// -----
+
+// Operand a in parts: the stage holds this warpgroup's rows alone, 64 of them to a box. A depth of more
+// than eight steps: the descriptors of a are made of the address of b too, whose bits from 18 on are
+// zero, so that they are computed where b changes.
+// CHECK-LABEL: func.func @deep_parts
+// CHECK: nvvm.setmaxregister increase
+// CHECK: %[[STAGE:.*]] = arith.remui %{{.*}}, %c3_i32
+// CHECK: %[[BYTES:.*]] = arith.muli %[[STAGE]], %c24576_i32
+// CHECK: %[[B:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}]
+// CHECK-NEXT: %[[ADDRESS:.*]] = llvm.ptrtoint %[[B]] : !llvm.ptr<3> to i32
+// CHECK-NEXT: %[[ZERO:.*]] = arith.divui %[[ADDRESS]], %c262144_i32
+// CHECK-NEXT: %[[OFFSET:.*]] = arith.addi %[[BYTES]], %[[ZERO]]
+// CHECK-NEXT: %[[A:.*]] = llvm.getelementptr %{{.*}}[%[[OFFSET]]]
+// CHECK-NEXT: llvm.ptrtoint %[[A]]
+// CHECK: %[[START:.*]] = llvm.zext
+// CHECK: %[[A0:.*]] = arith.addi %[[START]], %c4611686293305360384_i64
+// CHECK: attn_nv.wgmma n = 16, a(%[[A0]])
+// CHECK-COUNT-3: attn_nv.wgmma n = 16
+// The next box of a lies behind 64 rows.
+// CHECK-NEXT: %[[A4:.*]] = arith.addi %[[START]], %c4611686293305360896_i64
+// CHECK: attn_nv.wgmma n = 16, a(%[[A4]])
+// CHECK-COUNT-7: attn_nv.wgmma n = 16
+// CHECK-NOT: attn_nv.wgmma n
+!q = !attn.tile<128x192xbf16, #attn.boxed<parts = 2>>
+!k = !attn.tile<16x192xbf16, #attn.boxed>
+!pq = !attn.pipe<!q, stages = 3, parts = 2>
+!pk = !attn.pipe<!k, stages = 2>
+!s = !attn.tile<128x16xf32, #attn.fragment<acc, warps = 8, split = rows>>
+func.func @deep_parts(%n: index, %i: index) {
+  scf.forall (%b) in (%n) {
+    %pq = attn.pipe_create readers(4) offset = 0 barriers = 86016 : !pq
+    %pk = attn.pipe_create readers(8) offset = 73728 barriers = 86064 : !pk
+    attn.roles producer registers(24) {
+    } consumer warps(8) registers(240) {
+      %q = attn.pipe_tile %pq[%i] : !pq -> !q
+      %k = attn.pipe_tile %pk[%i] : !pk -> !k
+      %f = attn.mma_start %q, %k transpose_b : !q, !k -> !attn.in_flight<!s>
+      %s = attn.mma_wait %f pending(0) : !attn.in_flight<!s> -> !s
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>, attn.smem_bytes = 86096 : i64}
+  return
+}

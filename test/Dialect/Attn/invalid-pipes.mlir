@@ -81,6 +81,16 @@ func.func @f(%p: !attn.pipe<!attn.tile<64x64xf16>, stages = 2>, %i: index) {
 
 // -----
 
+!whole = !attn.tile<128x64xf16, #attn.boxed>
+!p = !attn.pipe<!attn.tile<128x64xf16, #attn.boxed<parts = 2>>, stages = 3, parts = 2>
+func.func @f(%p: !p, %i: index) {
+  // expected-error@+1 {{'attn.pipe_tile' op C1: expected a tile of the pipe's type '!attn.tile<128x64xf16, #attn.boxed<parts = 2>>' in its parts, got '!attn.tile<128x64xf16, #attn.boxed>'}}
+  %t = attn.pipe_tile %p[%i] : !p -> !whole
+  return
+}
+
+// -----
+
 func.func @f(%p: !attn.pipe<!attn.tile<64x64xf16>, stages = 2>, %i: index) {
   // expected-error@+1 {{C2: expected pending not to be negative, got -1}}
   %t = attn.pipe_wait %p[%i] pending(-1) : !attn.pipe<!attn.tile<64x64xf16>, stages = 2> -> !attn.tile<64x64xf16>

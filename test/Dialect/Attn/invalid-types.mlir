@@ -141,6 +141,31 @@ func.func private @f(!attn.pipe<!attn.tile<64x64xf32>, stages = 9>)
 
 // -----
 
+// expected-error@+1 {{expected parts in [1, stages], got 3 of 2 stages}}
+func.func private @f(!attn.pipe<!attn.tile<64x64xf16>, stages = 2, parts = 3>)
+
+// -----
+
+// expected-error@+1 {{expected parts in [1, stages], got 0 of 2 stages}}
+func.func private @f(!attn.pipe<!attn.tile<64x64xf16>, stages = 2, parts = 0>)
+
+// -----
+
+// expected-error@+1 {{expected tiles of a multiple of 3 rows for as many parts, got '!attn.tile<64x64xf16>'}}
+func.func private @f(!attn.pipe<!attn.tile<64x64xf16>, stages = 3, parts = 3>)
+
+// -----
+
+// expected-error@+1 {{expected 16-bit elements and a multiple of 24 rows for #attn.boxed<parts = 3>, got 64 rows of 'f16'}}
+func.func private @f(!attn.tile<64x64xf16, #attn.boxed<parts = 3>>)
+
+// -----
+
+// expected-error@+1 {{expected parts in [1, 8], got 9}}
+func.func private @f(!attn.tile<72x64xf16, #attn.boxed<parts = 9>>)
+
+// -----
+
 // expected-error@+2 {{expected '<'}}
 // expected-error@+1 {{failed to parse Attn_PipeType parameter 'tile'}}
 func.func private @f(!attn.pipe<f32, stages = 2>)

@@ -16,6 +16,7 @@
 // CHECK-SAME: s2 = #attn.schedule<instruction = wgmma, persistent = static, lazy_rescale = false>
 // CHECK-SAME: s3 = #attn.schedule<instruction = wgmma>
 // CHECK-SAME: s4 = #attn.schedule<instruction = wgmma, persistent = dynamic, q_stages = 2>
+// CHECK-SAME: s5 = #attn.schedule<instruction = wgmma, q_stages = 3, q_by_warpgroup = true>
 func.func @schedules() attributes {
   s1 = #attn.schedule<integer_max = true, q_tile = 128, stages = 2, warps = 8, instruction = wgmma,
                       kv_order = descending, overlap = true, pingpong = true, persistent = static,
@@ -24,12 +25,14 @@ func.func @schedules() attributes {
   s3 = #attn.schedule<instruction = wgmma, kv_order = ascending, overlap = false, pingpong = false,
                       persistent = none, q_stages = 1, producer_registers = 0,
                       consumer_registers = 0, integer_max = false, lazy_rescale = true>,
-  s4 = #attn.schedule<q_stages = 2, persistent = dynamic, instruction = wgmma>
+  s4 = #attn.schedule<q_stages = 2, persistent = dynamic, instruction = wgmma>,
+  s5 = #attn.schedule<q_by_warpgroup = true, q_stages = 3, instruction = wgmma>
 } { return }
 
 // CHECK-LABEL: func private @types(
 // CHECK-SAME: !attn.tile<64x96xf16, #attn.boxed>
 // CHECK-SAME: !attn.pipe<<64x96xf16, #attn.boxed>, stages = 3>
+// CHECK-SAME: !attn.pipe<<128x96xf16, #attn.boxed<parts = 2>>, stages = 3, parts = 2>
 // CHECK-SAME: !attn.in_flight<<64x96xf32>>
 // CHECK-SAME: !attn.in_flight<<64x96xf32, #attn.fragment<acc, warps = 4, split = rows>>>
 // CHECK-SAME: !attn.tensor_map<64 x 64 x f16>
@@ -37,6 +40,7 @@ func.func @schedules() attributes {
 // CHECK-SAME: !attn.mailbox<values = 4, stages = 1>
 func.func private @types(
   !attn.tile<64x96xf16, #attn.boxed>, !attn.pipe<!attn.tile<64x96xf16, #attn.boxed>, stages = 3>,
+  !attn.pipe<!attn.tile<128x96xf16, #attn.boxed<parts = 2>>, stages = 3, parts = 2>,
   !attn.in_flight<!attn.tile<64x96xf32>>,
   !attn.in_flight<!attn.tile<64x96xf32, #attn.fragment<acc, warps = 4, split = rows>>>,
   !attn.tensor_map<64 x 64 x f16>,

@@ -80,11 +80,11 @@ struct LowerPipeAcquire : FillPattern<PipeAcquireOp> {
 /// How threads share a tile: neighbours take neighbouring units of a row of a box, which are as
 /// many bytes as one copy moves.
 struct CopyShape {
-  CopyShape(TileType tile, int64_t alignment, int64_t threads)
+  CopyShape(PipeType pipe, int64_t alignment, int64_t threads)
       : unit(std::clamp(alignment, kMinAsyncBytes, kChunkBytes)),
         threadsPerRow(kBoxRowBytes / unit), rowsPerStep(threads / threadsPerRow),
-        rowsPerRound(std::max(rowsPerStep, kSwizzleRows)), rows(tile.getRows()),
-        boxes(llvm::divideCeil(tile.getCols(), kBoxColumns)) {}
+        rowsPerRound(std::max(rowsPerStep, kSwizzleRows)), rows(pipe.getStageRows()),
+        boxes(llvm::divideCeil(pipe.getTile().getCols(), kBoxColumns)) {}
 
   /// Rows after which the swizzle repeats.
   static constexpr int64_t kSwizzleRows = 8;
@@ -98,7 +98,7 @@ struct LowerCopyTile : FillPattern<CopyTileOp> {
   LogicalResult fill(CopyTileOp op, Adaptor adaptor, ThreadBuilder &t,
                      Writers &writers) const override {
     int64_t alignment = op.getAlignment();
-    CopyShape shape(op.getPipe().getType().getTile(), alignment, writers.threads());
+    CopyShape shape(op.getPipe().getType(), alignment, writers.threads());
     if (shape.rows % shape.rowsPerRound != 0)
       return op.emitOpError() << "expected tiles of a multiple of " << shape.rowsPerRound
                               << " rows, which the writers of the pipe copy at once, got "

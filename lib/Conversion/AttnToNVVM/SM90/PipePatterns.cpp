@@ -40,9 +40,13 @@ struct LowerPipeCreate : TileOpPattern<PipeCreateOp> {
       return op.emitOpError() << "expected offset to be a multiple of " << kSmemAlignment
                               << ", which the swizzle of boxes repeats at, got "
                               << int64_t(*op.getOffset());
+    PipeType pipe = op.getPipe().getType();
+    if (pipe.getParts() > 1 && pipe.getStageRows() != kWarpgroupRows)
+      return op.emitOpError() << "expected parts of " << kWarpgroupRows
+                              << " rows, those of a warpgroup, got " << pipe.getStageRows();
     // One thread announces what tensor maps bring.
-    createBarriers(t, *op.getBarriers(), op.getPipe().getType().getStages(),
-                   op.getWriters().value_or(1), *op.getReaders());
+    createBarriers(t, *op.getBarriers(), pipe.getStages(), op.getWriters().value_or(1),
+                   *op.getReaders());
     rewriter.replaceOpWithMultiple(
         op, {SmallVector<Value>{t.i32(*op.getOffset()), t.i32(*op.getBarriers())}});
     return success();

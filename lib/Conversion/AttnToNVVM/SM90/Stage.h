@@ -17,8 +17,14 @@ namespace attn {
 /// Bytes of a row of a box.
 constexpr int64_t kBoxRowBytes = 128;
 
-inline int64_t tileBytes(PipeType pipe) {
-  return boxedTileBytes(pipe.getTile().getRows(), pipe.getTile().getCols());
+/// Bytes of a stage.
+inline int64_t stageBytes(PipeType pipe) {
+  return boxedTileBytes(pipe.getStageRows(), pipe.getTile().getCols());
+}
+
+/// Rows of a boxed tile that lie together.
+inline int64_t partRows(TileType tile) {
+  return tile.getRows() / mlir::cast<BoxedLayoutAttr>(tile.getLayout()).getParts();
 }
 
 /// Sets up the barriers of a ring's stages, which lie at `offset`: those for "full", where
@@ -54,17 +60,28 @@ protected:
   ThreadBuilder &t;
 };
 
-/// The stage of a pipe that an op is about: also the buffer's offset.
+/// The stage of a pipe that an op is about: also the buffer's offset. Fills count parts; who reads
+/// counts tiles, of which a warpgroup's part is meant.
 class Stage : public StageBarriers {
 public:
   template <typename OpTy, typename Adaptor>
   Stage(ThreadBuilder &t, OpTy op, Adaptor adaptor)
-      : StageBarriers(t, adaptor.getPipe()[1], adaptor.getIteration().front(),
+      : StageBarriers(t, adaptor.getPipe()[1], number(t, op, adaptor.getIteration().front()),
                       op.getPipe().getType().getStages()) {
-    buffer = t.add(adaptor.getPipe()[0], t.mul(stage, tileBytes(op.getPipe().getType())));
+    buffer = t.add(adaptor.getPipe()[0], t.mul(stage, stageBytes(op.getPipe().getType())));
   }
 
   mlir::Value buffer;
+
+private:
+  template <typename OpTy>
+  static mlir::Value number(ThreadBuilder &t, OpTy op, mlir::Value iteration) {
+    int64_t parts = op.getPipe().getType().getParts();
+    bool isFill = mlir::isa<PipeAcquireOp, CopyTileOp>(op);
+    if (isFill || parts == 1)
+      return iteration;
+    return t.add(t.mul(t.toI32(iteration), parts), warpgroup(t));
+  }
 };
 
 } // namespace attn

@@ -38,9 +38,9 @@ struct LowerCopyTile : TileOpPattern<CopyTileOp> {
           batch = t.toI32(single(adaptor.getBatch()));
     Value elected = NVVM::ElectSyncOp::create(t.b, t.loc, t.b.getI1Type(), Value());
     t.emitIf(elected, [&] {
-      nv::MBarrierArriveOp::create(t.b, t.loc, stage.full, t.i32(tileBytes(pipe)), Value());
+      nv::MBarrierArriveOp::create(t.b, t.loc, stage.full, t.i32(stageBytes(pipe)), Value());
       for (int64_t box = 0; box < boxes; ++box) {
-        Value target = t.offset(sharedPointer(t, stage.buffer), box * tileBytes(pipe) / boxes);
+        Value target = t.offset(sharedPointer(t, stage.buffer), box * stageBytes(pipe) / boxes);
         SmallVector<Value> place = {t.i32(box * kBoxColumns), row, head, batch};
         NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
             t.b, t.loc, t.clusterPointer(target), single(adaptor.getMap()), place, stage.full,

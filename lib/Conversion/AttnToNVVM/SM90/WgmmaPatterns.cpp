@@ -14,6 +14,11 @@ using namespace attn;
 static constexpr int64_t kSwizzleBytes = 8 * kBoxRowBytes;
 /// Inner dim of one wgmma on 16-bit elements.
 static constexpr int64_t kStepDepth = 16;
+/// Steps whose descriptors of operand a, the same in each turn of a loop, fit the 63 uniform
+/// registers beside the rest.
+static constexpr int64_t kMaxHoistedSteps = 8;
+/// Bits that an address of shared memory needs.
+static constexpr int64_t kSharedAddressBits = 18;
 
 namespace {
 
@@ -23,7 +28,7 @@ namespace {
 class BoxedOperand {
 public:
   BoxedOperand(ThreadBuilder &t, TileType tile, Value offset, bool kMajor)
-      : t(t), rows(tile.getRows()), kMajor(kMajor) {
+      : t(t), rows(partRows(tile)), kMajor(kMajor) {
     Value address =
         LLVM::PtrToIntOp::create(t.b, t.loc, t.b.getI32Type(), sharedPointer(t, offset));
     // K-major tiles are one box wide in each step, so that their leading offset is not used.
@@ -48,14 +53,31 @@ private:
   Value base;
 };
 
+/// Where a warpgroup's rows of a tile of operand a or of O begin: a tile in parts is its own.
+static Value ownRows(ThreadBuilder &t, TileType tile, Value offset, Value group) {
+  if (cast<BoxedLayoutAttr>(tile.getLayout()).getParts() > 1)
+    return offset;
+  return t.add(offset, t.mul(group, kWarpgroupRows * kBoxRowBytes));
+}
+
+/// Zero, which no compiler knows: the bits above an address of shared memory. The buffer is another
+/// one in each turn of a loop, so that what this is added to is computed in each turn rather than
+/// kept in ordinary registers, from which every use would move it (R2UR).
+static Value zeroOfEachTurn(ThreadBuilder &t, Value buffer) {
+  Value address = LLVM::PtrToIntOp::create(t.b, t.loc, t.b.getI32Type(), sharedPointer(t, buffer));
+  return t.div(address, 1 << kSharedAddressBits);
+}
+
 struct LowerMmaStart : TileOpPattern<MmaStartOp> {
   using TileOpPattern::TileOpPattern;
   LogicalResult lower(MmaStartOp op, Adaptor adaptor, ThreadBuilder &t,
                       ConversionPatternRewriter &rewriter) const override {
     TileType aType = op.getA().getType(), bType = op.getB().getType();
     TileType result = op.getResult().getType().getTile();
-    if (!isa<BoxedLayoutAttr>(bType.getLayout()))
-      return op.emitOpError() << "expected operand b in shared memory boxes, got " << bType;
+    auto bLayout = dyn_cast<BoxedLayoutAttr>(bType.getLayout());
+    if (!bLayout || bLayout.getParts() > 1)
+      return op.emitOpError() << "expected operand b in shared memory boxes of all its rows, got "
+                              << bType;
     bool aInShared = isa<BoxedLayoutAttr>(aType.getLayout());
     int64_t n = result.getCols(), steps = aType.getCols() / kStepDepth;
     if (aType.getCols() % kStepDepth != 0)
@@ -83,9 +105,10 @@ struct LowerMmaStart : TileOpPattern<MmaStartOp> {
 
     std::optional<BoxedOperand> aOperand;
     if (aInShared) {
-      // This warpgroup's 64 rows.
-      Value rows = t.mul(warpgroup(t), kWarpgroupRows * kBoxRowBytes);
-      aOperand.emplace(t, aType, t.add(single(adaptor.getA()), rows), /*kMajor=*/true);
+      Value offset = ownRows(t, aType, single(adaptor.getA()), warpgroup(t));
+      if (steps > kMaxHoistedSteps)
+        offset = t.add(offset, zeroOfEachTurn(t, single(adaptor.getB())));
+      aOperand.emplace(t, aType, offset, /*kMajor=*/true);
     }
     BoxedOperand bOperand(t, bType, single(adaptor.getB()), op.getTransposeB());
     Type type = aType.getElementType();
@@ -136,9 +159,11 @@ public:
   BoxedBlocks(ThreadBuilder &t, TileType buffer, Value offset)
       : BoxedBlocks(t, buffer, offset, t.lane(), t.warp()) {}
   BoxedBlocks(ThreadBuilder &t, TileType buffer, Value offset, Value lane, Value warp)
-      : t(t), rows(buffer.getRows()), offset(offset) {
+      : t(t), rows(partRows(buffer)), offset(offset) {
     Value inMatrix = t.bitAnd(lane, 7);
     Value lower = t.bitAnd(t.div(lane, 8), 1), right = t.div(lane, 16);
+    if (rows != buffer.getRows())
+      warp = t.rem(warp, kWarpgroupWarps);
     Value row = t.add(t.mul(warp, 16), t.add(t.mul(lower, 8), inMatrix));
     rowOffset = t.mul(row, kBoxRowBytes);
     swizzle = t.mul(t.bitXor(right, inMatrix), kChunkBytes);
@@ -223,11 +248,11 @@ struct LowerBulkStore : TileOpPattern<BulkStoreOp> {
     Value row = t.add(t.toI32(single(adaptor.getRow())), t.mul(group, kWarpgroupRows));
     Value head = t.toI32(single(adaptor.getHead())), batch = t.toI32(single(adaptor.getBatch()));
     t.emitIf(first, [&] {
-      Value source = t.add(offset, t.mul(group, kWarpgroupRows * kBoxRowBytes));
+      Value source = ownRows(t, buffer, offset, group);
       int64_t boxes = llvm::divideCeil(op.getTile().getType().getCols(), kBoxColumns);
       for (int64_t box = 0; box < boxes; ++box) {
         SmallVector<Value> place = {t.i32(box * kBoxColumns), row, head, batch};
-        Value pointer = t.offset(sharedPointer(t, source), box * buffer.getRows() * kBoxRowBytes);
+        Value pointer = t.offset(sharedPointer(t, source), box * partRows(buffer) * kBoxRowBytes);
         NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(t.b, t.loc, single(adaptor.getMap()),
                                                            pointer, place, Value(),
                                                            NVVM::TMAStoreMode::TILE, Value());

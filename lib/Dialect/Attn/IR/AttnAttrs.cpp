@@ -59,7 +59,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    Algorithm algorithm, int64_t q_tile, int64_t kv_tile,
                                    int64_t stages, int64_t warps, WarpSplit, int64_t split_kv,
                                    Instruction, bool, TileOrder, KVOrder, bool, bool, Persistence,
-                                   int64_t q_stages, Producer, int64_t producer_registers,
+                                   int64_t q_stages, bool, Producer, int64_t producer_registers,
                                    int64_t consumer_registers, bool, bool, bool) {
   struct Field {
     StringRef name;
@@ -94,6 +94,12 @@ LogicalResult SharedLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitEr
   if (chunks % (xorMask + 1) != 0)
     return emitError() << "expected a pitch of a multiple of " << (xorMask + 1) * 16
                        << " bytes for xor_mask = " << xorMask << ", got " << pitch;
+  return success();
+}
+
+LogicalResult BoxedLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t parts) {
+  if (parts < 1 || parts > 8)
+    return emitError() << "expected parts in [1, 8], got " << parts;
   return success();
 }
 

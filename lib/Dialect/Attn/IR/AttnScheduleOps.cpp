@@ -56,26 +56,32 @@ LogicalResult CopyTileOp::verify() {
   if (!getMap())
     return success();
   TensorMapType map = getMap().getType();
-  if (map.getRows() != tile.getRows() || map.getElementType() != elementType)
-    return emitOpError() << "C5: expected a map of boxes of " << tile.getRows() << " rows of "
-                         << elementType << ", got " << map;
+  int64_t rows = getPipe().getType().getStageRows();
+  if (map.getRows() != rows || map.getElementType() != elementType)
+    return emitOpError() << "C5: expected a map of boxes of " << rows << " rows of " << elementType
+                         << ", got " << map;
   return success();
 }
 
+/// The tile is one of the pipe's, in as many parts.
+static LogicalResult verifyTileOf(Operation *op, PipeType pipe, TileType tile) {
+  auto boxed = dyn_cast_if_present<BoxedLayoutAttr>(tile.getLayout());
+  if (sameElements(pipe.getTile(), tile) && (!boxed || boxed.getParts() == pipe.getParts()))
+    return success();
+  return op->emitOpError() << "C1: expected a tile of the pipe's type " << pipe.getTile()
+                           << (pipe.getParts() > 1 ? " in its parts" : "") << ", got " << tile;
+}
+
 LogicalResult PipeWaitOp::verify() {
-  TileType buffer = getPipe().getType().getTile(), tile = getTile().getType();
-  if (!sameElements(buffer, tile))
-    return emitOpError() << "C1: expected a tile of the pipe's type " << buffer << ", got " << tile;
+  if (failed(verifyTileOf(*this, getPipe().getType(), getTile().getType())))
+    return failure();
   if (int64_t pending = getPending(); pending < 0)
     return emitOpError() << "C2: expected pending not to be negative, got " << pending;
   return success();
 }
 
 LogicalResult PipeTileOp::verify() {
-  TileType buffer = getPipe().getType().getTile(), tile = getTile().getType();
-  if (!sameElements(buffer, tile))
-    return emitOpError() << "C1: expected a tile of the pipe's type " << buffer << ", got " << tile;
-  return success();
+  return verifyTileOf(*this, getPipe().getType(), getResult().getType());
 }
 
 LogicalResult LocalLoadOp::verify() {

@@ -97,11 +97,12 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     return verifySharedTile(emitError, shape, elementType, shared);
   if (auto fragment = dyn_cast<FragmentLayoutAttr>(layout))
     return verifyFragmentTile(emitError, shape, fragment);
-  if (isa<BoxedLayoutAttr>(layout)) {
-    if (shape.size() == 2 && shape[0] % 8 == 0 && !elementType.isF32())
+  if (auto boxed = dyn_cast<BoxedLayoutAttr>(layout)) {
+    int64_t unit = 8 * boxed.getParts();
+    if (shape.size() == 2 && shape[0] % unit == 0 && !elementType.isF32())
       return success();
-    return emitError() << "expected 16-bit elements and a multiple of 8 rows for " << layout
-                       << ", got " << shape[0] << " rows of " << elementType;
+    return emitError() << "expected 16-bit elements and a multiple of " << unit << " rows for "
+                       << layout << ", got " << shape[0] << " rows of " << elementType;
   }
   return emitError() << "expected a shared, boxed or fragment layout, got " << layout;
 }
@@ -128,10 +129,16 @@ LogicalResult MailboxType::verify(function_ref<InFlightDiagnostic()> emitError, 
 }
 
 LogicalResult PipeType::verify(function_ref<InFlightDiagnostic()> emitError, TileType tile,
-                               int64_t stages) {
+                               int64_t stages, int64_t parts) {
   if (tile.getRank() != 2)
     return emitError() << "expected a pipe of rank-2 tiles, got " << tile;
   if (stages < 1 || stages > 8)
     return emitError() << "expected stages in [1, 8], got " << stages;
+  if (parts < 1 || parts > stages)
+    return emitError() << "expected parts in [1, stages], got " << parts << " of " << stages
+                       << " stages";
+  if (tile.getRows() % parts != 0)
+    return emitError() << "expected tiles of a multiple of " << parts << " rows for as many parts, "
+                       << "got " << tile;
   return success();
 }

@@ -16,8 +16,8 @@ using namespace attn;
 template <typename Take> static auto applyTo(const ScheduleValues &s, Take &&take) {
   return take(s.algorithm, s.qTile, s.kvTile, s.stages, s.warps, s.warpSplit, s.splitKV,
               s.instruction, s.qInRegisters, s.order, s.kvOrder, s.overlap, s.pingpong,
-              s.persistent, s.qStages, s.producer, s.producerRegisters, s.consumerRegisters,
-              s.integerMax, s.lazyRescale, s.packGqa);
+              s.persistent, s.qStages, s.qByWarpgroup, s.producer, s.producerRegisters,
+              s.consumerRegisters, s.integerMax, s.lazyRescale, s.packGqa);
 }
 
 ScheduleAttr attn::toAttr(MLIRContext *context, const ScheduleValues &schedule) {
@@ -46,6 +46,7 @@ ScheduleValues attn::toValues(ScheduleAttr s) {
           .pingpong = s.getPingpong(),
           .persistent = s.getPersistent(),
           .qStages = s.getQStages(),
+          .qByWarpgroup = s.getQByWarpgroup(),
           .producer = s.getProducer(),
           .producerRegisters = s.getProducerRegisters(),
           .consumerRegisters = s.getConsumerRegisters(),

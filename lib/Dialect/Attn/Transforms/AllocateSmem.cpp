@@ -91,7 +91,7 @@ static void allocate(scf::ForallOp forall) {
     if (auto create = dyn_cast<PipeCreateOp>(op)) {
       create.setOffset(used);
       PipeType pipe = create.getPipe().getType();
-      used += pipe.getStages() * tileBytes(pipe.getTile());
+      used += pipe.getStages() * tileBytes(pipe.getTile()) / pipe.getParts();
     } else if (auto store = dyn_cast<LocalStoreOp>(op)) {
       // The loops of one pass follow each other: their scratch is one buffer.
       if (!scratchOffset) {

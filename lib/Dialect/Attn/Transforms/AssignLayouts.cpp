@@ -81,11 +81,14 @@ void LayoutAssigner::collectScoreTiles() {
 /// Operands in boxes as tensor maps bring them; accumulators and states of whole rows; P as
 /// operand a.
 Type LayoutAssigner::wgmmaLayoutType(Value value) {
-  auto boxed = BoxedLayoutAttr::get(forall.getContext());
+  auto boxed = [](PipeType pipe) {
+    return BoxedLayoutAttr::get(pipe.getContext(), pipe.getParts());
+  };
   auto acc = fragment(FragmentRole::Acc, FragmentSplit::Rows);
   return llvm::TypeSwitch<Type, Type>(value.getType())
       .Case([&](PipeType pipe) {
-        return PipeType::get(pipe.getContext(), pipe.getTile().withLayout(boxed), pipe.getStages());
+        return PipeType::get(pipe.getContext(), pipe.getTile().withLayout(boxed(pipe)),
+                             pipe.getStages(), pipe.getParts());
       })
       .Case([&](SoftmaxStateType state) {
         return SoftmaxStateType::get(state.getContext(), state.getRows(), acc);
@@ -94,8 +97,10 @@ Type LayoutAssigner::wgmmaLayoutType(Value value) {
         return InFlightType::get(type.getContext(), type.getTile().withLayout(acc));
       })
       .Case([&](TileType tile) -> Type {
-        if (isa_and_nonnull<PipeWaitOp, PipeTileOp>(value.getDefiningOp()))
-          return tile.withLayout(boxed);
+        if (auto wait = value.getDefiningOp<PipeWaitOp>())
+          return tile.withLayout(boxed(wait.getPipe().getType()));
+        if (auto ready = value.getDefiningOp<PipeTileOp>())
+          return tile.withLayout(boxed(ready.getPipe().getType()));
         bool is16Bit = !tile.getElementType().isF32();
         return tile.withLayout(is16Bit ? fragment(FragmentRole::A, FragmentSplit::Rows) : acc);
       })
@@ -108,7 +113,8 @@ Type LayoutAssigner::layoutType(Value value) {
   if (schedule.usesWgmma())
     return wgmmaLayoutType(value);
   if (auto pipe = dyn_cast<PipeType>(value.getType()))
-    return PipeType::get(pipe.getContext(), inSharedMemory(pipe.getTile()), pipe.getStages());
+    return PipeType::get(pipe.getContext(), inSharedMemory(pipe.getTile()), pipe.getStages(),
+                         pipe.getParts());
   if (auto state = dyn_cast<SoftmaxStateType>(value.getType()))
     return SoftmaxStateType::get(
         state.getContext(), state.getRows(),

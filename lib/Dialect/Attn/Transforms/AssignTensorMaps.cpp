@@ -23,12 +23,13 @@ struct AssignTensorMaps : attn::impl::AttnAssignTensorMapsBase<AssignTensorMaps>
   void runOnOperation() override {
     auto result = getOperation().walk([&](Operation *op) -> WalkResult {
       if (auto copy = dyn_cast<CopyTileOp>(op)) {
-        TileType tile = copy.getPipe().getType().getTile();
+        PipeType pipe = copy.getPipe().getType();
+        TileType tile = pipe.getTile();
         auto create = copy.getPipe().getDefiningOp<PipeCreateOp>();
         if (create && create.getWriters())
           return WalkResult::advance();
         if (!copy.getMap() && isa_and_nonnull<BoxedLayoutAttr>(tile.getLayout()))
-          return assign(op, copy.getMapMutable(), copy.getSource(), tile.getRows(),
+          return assign(op, copy.getMapMutable(), copy.getSource(), pipe.getStageRows(),
                         tile.getElementType());
       } else if (auto store = dyn_cast<BulkStoreOp>(op)) {
         if (!store.getMap())

@@ -104,7 +104,7 @@ LogicalResult PipeInserter::collectPasses(SmallVector<KVPass> &passes) {
 }
 
 TilePipe PipeInserter::makePipe(LoadTileOp load, int64_t stages) {
-  PipeType type = PipeType::get(b.getContext(), load.getResult().getType(), stages);
+  PipeType type = PipeType::get(b.getContext(), load.getResult().getType(), stages, /*parts=*/1);
   Value pipe = PipeCreateOp::create(b, load.getLoc(), type, IntegerAttr(), IntegerAttr(),
                                     IntegerAttr(), IntegerAttr(), IntegerAttr());
   Value limit = load.getLimit();

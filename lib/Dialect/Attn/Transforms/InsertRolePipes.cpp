@@ -58,8 +58,14 @@ private:
   void replace(LoadTileOp load, Value &counter);
   /// The pipes that serve loads below `op`.
   SmallVector<unsigned> pipesBelow(Operation *op);
-  Value increment(Value counter, Location loc) {
-    return arith::AddIOp::create(b, loc, counter, arith::ConstantIndexOp::create(b, loc, 1));
+  Value times(Value value, int64_t factor, Location loc) {
+    return b.createOrFold<arith::MulIOp>(loc, value, constant(factor, loc));
+  }
+  Value plus(Value value, int64_t addend, Location loc) {
+    return b.createOrFold<arith::AddIOp>(loc, value, constant(addend, loc));
+  }
+  Value constant(int64_t value, Location loc) {
+    return arith::ConstantIndexOp::create(b, loc, value);
   }
 
   scf::ForallOp forall;
@@ -141,16 +147,18 @@ LogicalResult RolePipeInserter::createPipes() {
     b.setInsertionPointToStart(forall.getBody());
     if (!pipes.empty())
       b.setInsertionPointAfter(pipes.back().create);
+    bool isQ = operand == Operand::Q;
+    int64_t parts = isQ ? schedule.getQParts() : 1;
     auto type = PipeType::get(b.getContext(), tile,
-                              operand == Operand::Q ? schedule.getQStages() : schedule.getStages());
+                              isQ ? schedule.getQStages() : schedule.getStages(), parts);
     IntegerAttr writers, firstWriter;
     if (schedule.copiesWithThreads()) {
       writers = b.getI64IntegerAttr(kWritersOfPipe);
       firstWriter = b.getI64IntegerAttr(operand == Operand::K ? 0 : kWritersOfPipe);
     }
-    auto create =
-        PipeCreateOp::create(b, load.getLoc(), type, b.getI64IntegerAttr(schedule.getWarps()),
-                             writers, firstWriter, IntegerAttr(), IntegerAttr());
+    auto create = PipeCreateOp::create(b, load.getLoc(), type,
+                                       b.getI64IntegerAttr(schedule.getWarps() / parts), writers,
+                                       firstWriter, IntegerAttr(), IntegerAttr());
     pipes.push_back({load.getSource(), tile, create, operand});
   }
   return success();
@@ -190,10 +198,17 @@ void RolePipeInserter::replace(LoadTileOp load, Value &counter) {
   Value limit = load.getLimit();
   if (!limit)
     limit = memref::DimOp::create(b, loc, load.getSource(), 1);
-  PipeAcquireOp::create(b, loc, pipe, counter, /*synced=*/false);
-  CopyTileOp::create(b, loc, load.getSource(), load.getBatch(), load.getRow(), load.getHead(),
-                     limit, pipe, counter, Value(), alignment);
-  PipeCommitOp::create(b, loc, pipe);
+  auto type = cast<PipeType>(pipe.getType());
+  int64_t parts = type.getParts();
+  for (int64_t part = 0; part < parts; ++part) {
+    // Fills count parts.
+    Value number = plus(times(counter, parts, loc), part, loc);
+    Value row = plus(load.getRow(), part * type.getStageRows(), loc);
+    PipeAcquireOp::create(b, loc, pipe, number, /*synced=*/false);
+    CopyTileOp::create(b, loc, load.getSource(), load.getBatch(), row, load.getHead(), limit, pipe,
+                       number, Value(), alignment);
+    PipeCommitOp::create(b, loc, pipe);
+  }
   auto wait =
       PipeWaitOp::create(b, loc, load.getResult().getType(), pipe, counter, b.getI64IntegerAttr(0));
   if (schedule.getQInRegisters() && llvm::any_of(load.getResult().getUses(), isOperandA)) {
@@ -204,7 +219,7 @@ void RolePipeInserter::replace(LoadTileOp load, Value &counter) {
   b.setInsertionPointAfter(lastReader(wait.getTile(), wait));
   PipeReleaseOp::create(b, loc, pipe, counter);
   b.setInsertionPoint(load);
-  counter = increment(counter, loc);
+  counter = arith::AddIOp::create(b, loc, counter, constant(1, loc));
   load.erase();
 }
 

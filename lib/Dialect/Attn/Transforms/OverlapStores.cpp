@@ -74,8 +74,7 @@ static std::optional<StoreThroughPipe> findStore(BulkStoreWaitOp wait) {
   auto arrival = wait.getBuffer().getDefiningOp<PipeWaitOp>();
   auto release = dyn_cast_if_present<PipeReleaseOp>(wait->getNextNode());
   if (!arrival || !release || arrival.getPipe() != release.getPipe() ||
-      arrival.getIteration() != release.getIteration() ||
-      release.getPipe().getType().getStages() < 2)
+      arrival.getIteration() != release.getIteration())
     return std::nullopt;
   Operation *tiles = wait->getParentOp();
   std::optional<Counter> counter = findCounter(tiles, release.getIteration());
@@ -125,9 +124,71 @@ static bool finishAfterFirstProduct(OpBuilder &b, Block &block, StoreThroughPipe
   return false;
 }
 
+//===----------------------------------------------------------------------===//
+// Fills of Q
+//===----------------------------------------------------------------------===//
+
+/// Finds `block`'s first fill from `op` on, in the block or below, and puts copies of `ops` behind
+/// it; in an alternative without fills, to its beginning. Returns false, and changes nothing, where
+/// a loop may come to no fill.
+static bool copyBehindFirstFill(Operation *op, ArrayRef<Operation *> ops) {
+  auto copyTo = [&](OpBuilder b) {
+    for (Operation *copied : ops)
+      b.clone(*copied);
+    return true;
+  };
+  for (; op; op = op->getNextNode()) {
+    if (isa<PipeCommitOp>(op))
+      return copyTo(OpBuilder(op->getBlock(), std::next(op->getIterator())));
+    if (!op->walk([](PipeCommitOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      continue;
+    auto ifOp = dyn_cast<scf::IfOp>(op);
+    if (!ifOp || ifOp.getElseRegion().empty() ||
+        !copyBehindFirstFill(&ifOp.thenBlock()->front(), ops))
+      return false;
+    Block *other = ifOp.elseBlock();
+    return copyBehindFirstFill(&other->front(), ops) || copyTo(OpBuilder::atBlockBegin(other));
+  }
+  return false;
+}
+
+/// Lets the fills of all parts of a Q tile but the first follow the first fill of keys. One that
+/// waits for the store of the tile before holds up no warpgroup then: those before it have the keys
+/// that they need for the product that they finish their store behind.
+static bool fillPartsBehindKeys(RolesOp roles, Value pipe) {
+  Operation *first = nullptr;
+  SmallVector<Operation *> rest;
+  unsigned fills = 0;
+  roles.getProducer().walk([&](Operation *op) {
+    if (!isa<PipeAcquireOp, CopyTileOp, PipeCommitOp>(op) ||
+        !llvm::is_contained(op->getOperands(), pipe))
+      return;
+    fills += isa<PipeAcquireOp>(op);
+    if (fills > 1)
+      rest.push_back(op);
+    else
+      first = op;
+  });
+  if (rest.empty() || rest.back()->getBlock() != first->getBlock() ||
+      !copyBehindFirstFill(rest.back()->getNextNode(), rest))
+    return false;
+  for (Operation *op : llvm::reverse(rest))
+    op->erase();
+  return true;
+}
+
+/// Whether the next tile's first product can start before the store is done: its Q has room, and no
+/// fill that it needs comes behind one that waits for the store.
+static bool makeRoom(StoreThroughPipe &store) {
+  PipeType pipe = cast<PipeType>(store.pipe().getType());
+  return pipe.getStages() >= 2 * pipe.getParts() ||
+         (pipe.getStages() > pipe.getParts() &&
+          fillPartsBehindKeys(store.tiles->getParentOfType<RolesOp>(), store.pipe()));
+}
+
 static void overlapStore(StoreThroughPipe store) {
   OpBuilder b(store.tiles);
-  if (!finishAfterFirstProduct(b, *store.wait->getBlock(), store))
+  if (!makeRoom(store) || !finishAfterFirstProduct(b, *store.wait->getBlock(), store))
     return;
   b.setInsertionPointAfter(store.tiles);
   finishStoreBefore(b, store, store.counter.last, /*release=*/false);

@@ -66,7 +66,7 @@ SharedMemoryUse attn::forwardSharedMemory(ScheduleAttr schedule, int64_t headDim
   SharedMemoryUse use;
   if (schedule.usesWgmma()) {
     int64_t stages = schedule.getStages(), qStages = schedule.getQStages();
-    use.q = qStages * boxedTileBytes(qTile, dimQK);
+    use.q = qStages * boxedTileBytes(qTile / schedule.getQParts(), dimQK);
     use.k = stages * boxedTileBytes(kvTile, dimQK);
     use.v = stages * boxedTileBytes(kvTile, dimV);
     use.barriers = barrierBytes(qStages) + 2 * barrierBytes(stages);

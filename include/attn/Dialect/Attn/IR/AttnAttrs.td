@@ -180,6 +180,8 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
       each takes every n-th tile) or `dynamic` (each draws the next one from a counter in global
       memory).
     - `q_stages`: Q tiles in flight or in use.
+    - `q_by_warpgroup`: the rows of each warpgroup come and go by themselves, and `q_stages`
+      counts such parts of Q tiles.
     - `producer`: `tma` (one warp copies boxes of tensor maps, which want 16-byte alignment) or
       `cp_async` (the threads of a warpgroup copy 16, 8 or 4 bytes at once as alignment allows, or
       2 one by one, and O is stored from registers).
@@ -205,6 +207,7 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     DefaultValuedParameter<"bool", "false">:$pingpong,
     DefaultValuedParameter<"::attn::Persistence", "::attn::Persistence::None">:$persistent,
     DefaultValuedParameter<"int64_t", "1">:$q_stages,
+    DefaultValuedParameter<"bool", "false">:$q_by_warpgroup,
     DefaultValuedParameter<"::attn::Producer", "::attn::Producer::Tma">:$producer,
     DefaultValuedParameter<"int64_t", "0">:$producer_registers,
     DefaultValuedParameter<"int64_t", "0">:$consumer_registers,
@@ -218,6 +221,8 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     bool copiesWithThreads() const { return usesWgmma() && getProducer() == Producer::CpAsync; }
     /// Warps of the warpgroup that copies which do: tensor maps take one, which elects a thread.
     int64_t getProducerWarps() const { return copiesWithThreads() ? kWarpgroupWarps : 1; }
+    /// Parts that a Q tile comes in.
+    int64_t getQParts() const { return getQByWarpgroup() ? getWarps() / kWarpgroupWarps : 1; }
     /// Warps of a CTA: those that compute and those that only copy.
     int64_t getCtaWarps() const { return getWarps() + (usesWgmma() ? kWarpgroupWarps : 0); }
   }];
@@ -245,9 +250,15 @@ def Attn_BoxedLayout : Attn_Attr<"BoxedLayout", "boxed"> {
   let description = [{
     16-bit element (r, c) of a tile of R rows lies at byte
     (c / 64) R 128 + r 128 + ((c / 8) % 8 ^ (r % 8)) 16 + (c % 8) 2: what a tensor map with
-    boxes of R x 64 writes and wgmma reads. Columns are padded to whole boxes.
+    boxes of R x 64 writes and wgmma reads. Columns are padded to whole boxes. With `parts`,
+    each of as many equal parts of the rows lies like that in a stage of its own, and a warpgroup
+    reads the part of its rows.
+
+    Example: `#attn.boxed<parts = 2>`
   }];
-  let assemblyFormat = "";
+  let parameters = (ins DefaultValuedParameter<"int64_t", "1">:$parts);
+  let assemblyFormat = "(`<` `parts` `=` $parts^ `>`)?";
+  let genVerifyDecl = 1;
 }
 
 def Attn_FragmentRole : Attn_Enum<"FragmentRole", "which operand of mma.m16n8k16", [

@@ -66,7 +66,8 @@ def Attn_CopyTileOp : Attn_Op<"copy_tile", [MemoryEffects<[MemRead, MemWrite]>]>
     - C2: source and pipe have the same element type.
     - C3: the source is strided and its last dim is contiguous.
     - C4: alignment is a power of two.
-    - C5: the boxes of `map`, if there is one, have the rows and element type of the pipe's tiles.
+    - C5: the boxes of `map`, if there is one, have the rows of a stage of the pipe and its element
+      type.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Index:$batch, Index:$row, Index:$head,
                        Index:$limit, Attn_PipeType:$pipe, Index:$iteration,
@@ -90,7 +91,7 @@ def Attn_PipeWaitOp : Attn_Op<"pipe_wait", [MemoryEffects<[MemRead, MemWrite]>]>
   let description = [{
     `pending` groups committed after that tile may still be in flight.
 
-    - C1: the tile has the shape and element type of the pipe's tiles.
+    - C1: the tile has the shape and element type of the pipe's tiles, and comes in its parts.
     - C2: pending is not negative.
 
     Example:
@@ -119,7 +120,7 @@ def Attn_PipeReadyOp : Attn_Op<"pipe_ready", [MemoryEffects<[MemRead, MemWrite]>
 def Attn_PipeTileOp : Attn_TileOp<"pipe_tile"> {
   let summary = "the tile of an iteration that `attn.pipe_ready` has waited for";
   let description = [{
-    - C1: the tile has the shape and element type of the pipe's tiles.
+    - C1: the tile has the shape and element type of the pipe's tiles, and comes in its parts.
 
     Example: `%k = attn.pipe_tile %p[%it] : <<64x64xf16>, stages = 2> -> <64x64xf16>`
   }];

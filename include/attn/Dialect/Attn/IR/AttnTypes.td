@@ -67,9 +67,23 @@ def Attn_MailboxType : Attn_Type<"Mailbox", "mailbox"> {
 
 def Attn_PipeType : Attn_Type<"Pipe", "pipe"> {
   let summary = "a ring of shared-memory tile buffers that copies fill ahead of use";
-  let parameters = (ins "::attn::TileType":$tile, "int64_t":$stages);
-  let assemblyFormat = "`<` $tile `,` `stages` `=` $stages `>`";
+  let description = [{
+    With `parts`, tiles are cut into as many equal parts of rows, of which each has a stage, is filled
+    and released by itself: part p of tile i is number i parts + p. Fills count such parts, as
+    do the stages; who reads counts tiles, of which each warpgroup sees its own part.
+
+    Examples:
+    `!attn.pipe<<64x128xbf16>, stages = 2>`,
+    `!attn.pipe<<128x256xbf16>, stages = 3, parts = 2>`
+  }];
+  let parameters = (ins "::attn::TileType":$tile, "int64_t":$stages,
+                        DefaultValuedParameter<"int64_t", "1">:$parts);
+  let assemblyFormat = "`<` $tile `,` `stages` `=` $stages (`,` `parts` `=` $parts^)? `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Rows of a stage.
+    int64_t getStageRows() const { return getTile().getRows() / getParts(); }
+  }];
 }
 
 def Attn_InFlightType : Attn_Type<"InFlight", "in_flight"> {

@@ -32,6 +32,7 @@ template <template <typename> class Slot> struct ScheduleFields {
   Slot<bool> overlap{}, pingpong{};
   Slot<Persistence> persistent{};
   Slot<int64_t> qStages{};
+  Slot<bool> qByWarpgroup{};
   Slot<Producer> producer{};
   Slot<int64_t> producerRegisters{}, consumerRegisters{};
   Slot<bool> integerMax{}, lazyRescale{}, packGqa{};
@@ -61,6 +62,7 @@ void visitSchedule(Visitor &&visit, Fields &...fields) {
   visit("pingpong", fields.pingpong...);
   visit("persistent", fields.persistent...);
   visit("q_stages", fields.qStages...);
+  visit("q_by_warpgroup", fields.qByWarpgroup...);
   visit("producer", fields.producer...);
   visit("producer_registers", fields.producerRegisters...);
   visit("consumer_registers", fields.consumerRegisters...);
