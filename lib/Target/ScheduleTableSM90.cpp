@@ -30,6 +30,7 @@ constexpr ScheduleValues wgmma(int64_t warpgroups, int64_t kvTile, int64_t qStag
           .pingpong = false,
           .persistent = persistent,
           .qStages = qStages,
+          .qByWarpgroup = false,
           .producerRegisters = producerRegisters,
           .consumerRegisters = consumerRegisters,
           .integerMax = true,
@@ -43,6 +44,13 @@ constexpr ScheduleValues wgmmaPair(int64_t kvTile, int64_t qStages, Persistence 
 
 constexpr ScheduleValues withQInRegisters(ScheduleValues values) {
   values.qInRegisters = true;
+  return values;
+}
+
+/// Buffers that each hold the rows of one warpgroup: with three of them those of the next tile come
+/// while the others are in use, in three quarters of the room of two tiles.
+constexpr ScheduleValues withQByWarpgroup(ScheduleValues values) {
+  values.qByWarpgroup = true;
   return values;
 }
 
@@ -71,41 +79,50 @@ constexpr ScheduleRow shortRow(int64_t maxSeqLen, int64_t minHeadDimQK, Schedule
   return row;
 }
 
-// Measured on an H200 (docs/performance.md). Two Q buffers let the next Q tile come, and O leave,
-// beside products; long sequences change tiles rarely and gain more from longer K/V tiles. Drawing
-// tiles evens out the ends of CTAs, which is worth 1 to 7 %, except at head dim 128 without a mask:
-// equal tiles, where it costs 1 %. The card's power bounds most of these kernels: Q in registers
-// and no turns save some of it. 64 keys waste less on the diagonal than 80.
+// Measured on an H200 (docs/performance.md). While a tile ends, the next Q tile comes and O leaves,
+// which takes two Q buffers or three of half a tile; long sequences change tiles rarely and gain
+// more from longer K/V tiles. Drawing tiles evens out the ends of CTAs, which is worth 1 to 7 %,
+// except at head dim 128 without a mask: equal tiles, where it costs 1 %. The card's power bounds
+// most of these kernels: Q in registers and no turns save some of it. 64 keys waste less on the
+// diagonal than 80.
 constexpr ScheduleRow kWgmma[] = {
     shortRow(1024, 8,
              wgmmaRow("wgmma_d64_short", 64, 64, masks::Causal | masks::Window,
                       wgmmaPair(128, 2, Persistence::Dynamic))),
     wgmmaRow("wgmma_d64", 64, 64, masks::Any, wgmma(3, 128, 2, 32, 160, Persistence::Dynamic)),
-    wgmmaRow("wgmma_d96", 96, 96, masks::Any,
+    shortRow(4096, 72,
+             wgmmaRow("wgmma_d96_short", 96, 96, masks::Any,
+                      withQInRegisters(wgmmaPair(128, 2, Persistence::Dynamic)))),
+    wgmmaRow("wgmma_d96", 96, 96, masks::Full | masks::Causal,
+             withQByWarpgroup(wgmmaPair(176, 3, Persistence::Dynamic))),
+    shortRow(4096, 8,
+             wgmmaRow("wgmma_d128_short_full", 128, 128, masks::Full,
+                      withQInRegisters(wgmmaPair(128, 2, Persistence::Static)))),
+    shortRow(8192, 8,
+             wgmmaRow("wgmma_d128_short", 128, 128, masks::Causal,
+                      withQInRegisters(wgmmaPair(128, 2, Persistence::Dynamic)))),
+    wgmmaRow("wgmma_d128_window", 128, 128, masks::Window,
              withQInRegisters(wgmmaPair(128, 2, Persistence::Dynamic))),
-    wgmmaRow("wgmma_d128_full", 128, 128, masks::Full,
-             withQInRegisters(wgmmaPair(128, 2, Persistence::Static))),
     wgmmaRow("wgmma_d128", 128, 128, masks::Any,
-             withQInRegisters(wgmmaPair(128, 2, Persistence::Dynamic))),
+             withQByWarpgroup(wgmmaPair(176, 3, Persistence::Dynamic))),
+    wgmmaRow("wgmma_d64_v256", 64, 256, masks::Any,
+             withQByWarpgroup(wgmmaPair(96, 3, Persistence::Dynamic))),
     wgmmaRow("wgmma_d128_v256", 128, 256, masks::Any, wgmmaPair(80, 2, Persistence::Dynamic)),
-    shortRow(4096, 136,
+    shortRow(2048, 136,
              wgmmaRow("wgmma_d192_v128_short", 192, 128, masks::Any,
                       withQInRegisters(wgmmaPair(96, 2, Persistence::Dynamic)))),
-    wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any, wgmmaPair(112, 1, Persistence::Dynamic)),
-    shortRow(4096, 136,
+    wgmmaRow("wgmma_d192_v128", 192, 128, masks::Any,
+             withQByWarpgroup(wgmmaPair(112, 3, Persistence::Dynamic))),
+    shortRow(2048, 136,
              wgmmaRow("wgmma_d192_short_full", 192, 192, masks::Full,
                       withQInRegisters(wgmmaPair(80, 2, Persistence::Dynamic)))),
     shortRow(2048, 136,
              wgmmaRow("wgmma_d192_short", 192, 192, masks::Any,
                       withQInRegisters(wgmmaPair(64, 2, Persistence::Dynamic)))),
-    wgmmaRow("wgmma_d192_full", 192, 192, masks::Full,
-             inTurns(wgmmaPair(96, 1, Persistence::None))),
     wgmmaRow("wgmma_d192", 192, 192, masks::Any,
-             withQInRegisters(wgmmaPair(80, 2, Persistence::Dynamic))),
-    wgmmaRow("wgmma_d256", 256, 256, masks::Full | masks::Causal,
-             wgmmaPair(64, 1, Persistence::Dynamic)),
-    // Drawn tiles would spill registers here.
-    wgmmaRow("wgmma_d256_window", 256, 256, masks::Any, wgmmaPair(64, 1, Persistence::Static)),
+             withQByWarpgroup(wgmmaPair(96, 3, Persistence::Dynamic))),
+    wgmmaRow("wgmma_d256", 256, 256, masks::Any,
+             inTurns(withQByWarpgroup(wgmmaPair(64, 3, Persistence::Dynamic)))),
 };
 
 /// A row for tensors that tensor maps do not take. One query too: what else takes it computes

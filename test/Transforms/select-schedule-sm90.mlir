@@ -48,8 +48,15 @@ func.func @not_lazy(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
 // CHECK-LABEL: func @short_d192
 // CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 80, {{.*}} persistent = dynamic, q_stages = 2
 // CHECK: alignment(16) schedule(<q_tile = 128, stages = 2, {{.*}} persistent = dynamic, q_stages = 2
-// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 80, {{.*}} persistent = dynamic, q_stages = 2
-// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 96, {{.*}} producer_registers
+// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 96, {{.*}} persistent = dynamic, q_stages = 3, q_by_warpgroup = true
+// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 96, {{.*}} persistent = dynamic, q_stages = 3, q_by_warpgroup = true
+// Windows make all sequences short, so that no promise is asked for.
+// CHECK-LABEL: func @lengths_of_d128
+// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 128, {{.*}} q_in_registers = true, {{.*}} persistent = static
+// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 176, {{.*}} persistent = dynamic, q_stages = 3, q_by_warpgroup = true
+// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 128, {{.*}} q_in_registers = true, {{.*}} persistent = dynamic
+// CHECK: alignment(16) schedule(<q_tile = 128, kv_tile = 176, {{.*}} persistent = dynamic, q_stages = 3, q_by_warpgroup = true
+// CHECK: window<1023, 0>{{.*}} schedule(<q_tile = 128, kv_tile = 128, {{.*}} q_in_registers = true
 func.func @short(%q: !t, %k: !t, %v: !t, %o: !t, %s: f32) {
   attn.forward ins(%q, %k, %v : !t, !t, !t) outs(%o : !t) scale(%s)
                mask(#attn.causal<bottom_right>) alignment(16) max_seq_len(1024)
@@ -71,6 +78,18 @@ func.func @short_d192(%q: !w, %k: !w, %v: !w, %o: !w, %s: f32) {
   attn.forward ins(%q, %k, %v : !w, !w, !w) outs(%o : !w) scale(%s)
                mask(#attn.causal<bottom_right>) alignment(16) max_seq_len(2049)
   attn.forward ins(%q, %k, %v : !w, !w, !w) outs(%o : !w) scale(%s) alignment(16) max_seq_len(4097)
+  return
+}
+
+func.func @lengths_of_d128(%q: !q, %k: !q, %v: !q, %o: !q, %s: f32) {
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s) alignment(16) max_seq_len(4096)
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s) alignment(16) max_seq_len(4097)
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s)
+               mask(#attn.causal<bottom_right>) alignment(16) max_seq_len(8192)
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s)
+               mask(#attn.causal<bottom_right>) alignment(16) max_seq_len(8193)
+  attn.forward ins(%q, %k, %v : !q, !q, !q) outs(%o : !q) scale(%s)
+               mask(#attn.window<1023, 0>) alignment(16)
   return
 }
 

@@ -154,8 +154,8 @@ class SM90A:
 
     # Rows of a Q tile, of a K/V tile under full masks and under others, by head dims.
     TILES = {
-        (64, 64): (192, 128, 128), (96, 96): (128, 128, 128), (128, 128): (128, 128, 128),
-        (192, 128): (128, 112, 112), (192, 192): (128, 96, 96), (256, 256): (128, 80, 64),
+        (64, 64): (192, 128, 128), (96, 96): (128, 176, 176), (128, 128): (128, 176, 176),
+        (192, 128): (128, 112, 112), (192, 192): (128, 96, 96), (256, 256): (128, 64, 64),
     }
 
     def lengths(self):
@@ -172,12 +172,34 @@ class SM90A:
     def short(self):
         """The rows for sequences that are promised to be short; longer ones are right as well."""
         for head_dim, head_dim_v, mask, kv in [
-            (64, 64, "causal", 128), (192, 192, "none", 80), (192, 128, "none", 80),
-            (192, 192, "causal", 64), (192, 128, "causal", 64),
+            (64, 64, "causal", 128), (96, 96, "none", 128), (96, 96, "causal", 128),
+            (128, 128, "none", 128), (128, 128, "causal", 128), (192, 192, "none", 80),
+            (192, 192, "causal", 64), (192, 128, "none", 96), (192, 128, "causal", 96),
         ]:
             for seq_q, seq_kv in [(1, kv), (127, 2 * kv + 1), (129, 3 * kv - 1), (5, 0), (200, 310)]:
                 yield small(head_dim=head_dim, head_dim_v=head_dim_v, mask=mask, heads_q=1,
                             seq_q=seq_q, seq_kv=seq_kv, max_seq_len=300)
+        for mask in MASKS:
+            yield small(head_dim=128, heads_q=1, seq_q=131, seq_kv=310, max_seq_len=400, **mask)
+
+    def by_warpgroup(self):
+        """Parts of Q tiles in as few buffers as there are parts, one more, and those of two tiles."""
+        for keys, counts in [({"head_dim": 64}, (3, 4, 6)), ({"head_dim": 128}, (2, 3, 4)),
+                             ({"head_dim": 256}, (2, 3))]:
+            for q_stages in counts:
+                for mask in ("none", "causal"):
+                    for schedule in [{}, {"pingpong": True}, {"persistent": "static"}]:
+                        yield small(q_by_warpgroup=True, q_stages=q_stages, mask=mask, heads_q=3,
+                                    heads_kv=1, seq_q=200, seq_kv=130, kv_tile=32, **keys,
+                                    **schedule)
+        for keys in [
+            {"persistent": "none"}, {"overlap": False}, {"algorithm": "two_pass"}, {"out": "f32"},
+            {"q_in_registers": True}, {"producer": "cp_async", "persistent": "static"},
+            {"kv_order": "ascending"}, {"mask": "window", "window": "50,0"}, {"seq_kv": 0},
+            {"seq_q": 64}, {"seq_q": 65}, {"seq_q": 1},
+        ]:
+            yield small(**{"head_dim": 128, "q_by_warpgroup": True, "q_stages": 3, "kv_tile": 64,
+                           "heads_q": 5, "seq_q": 200, "seq_kv": 140} | keys)
 
     def masks(self):
         for head_dims, shapes in [
@@ -230,7 +252,7 @@ class SM90A:
     def unaligned(self):
         """Threads that copy: rows at multiples of 8, 4 and 2 bytes, tiles that end inside."""
         for (head_dim, head_dim_v), (q, _, kv) in self.TILES.items():
-            kv = 112 if head_dim == 64 else kv
+            kv = min(kv, 112 if head_dim == 64 else 128)
             keys = {"head_dim": head_dim, "head_dim_v": head_dim_v, "layout": "unaligned"}
             for alignment in (8, 4, 2):
                 yield small(alignment=alignment, mask="causal", seq_q=q + 1, seq_kv=2 * kv + 3,
