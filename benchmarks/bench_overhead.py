@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What a call costs beside its kernel: attn.attention and the C interface on one query and one key.
+"""What a call costs beside its kernel: attn.attention and the C interface on small tensors.
 
-The kernel of such a call does next to nothing, so that the time of the call is that of finding it,
-checking the arguments and starting it. Times are the best of several rounds, in microseconds of
-this process's CPU time, so that other load counts less.
+On the CPU one query and one key, whose kernel does next to nothing, so that the time of the call is
+that of finding it, checking the arguments and starting it. On a GPU 128 queries and keys of 8 heads,
+bf16, head dim 128: the time until the kernel is in the stream, with tensor maps where the GPU has
+them. Times are the best of several rounds, in microseconds of this process's CPU time, so that
+other load counts less.
 
 Needs the package attn: PYTHONPATH=build/release/python benchmarks/bench_overhead.py
 """
@@ -18,6 +20,8 @@ from pathlib import Path
 from environment import host_manifest
 
 ROUNDS = 7
+BURST = 200  # Calls that a device's queue takes at once.
+TYPES = {"f32": 0, "bf16": 1}  # AttnType of attn-c/Attn.h.
 
 
 class Tensor(ctypes.Structure):
@@ -40,15 +44,38 @@ class Call(ctypes.Structure):
     ]
 
 
-def microseconds(function, calls):
-    """The time of one call of a function without arguments."""
+def nothing_to_wait_for():
+    pass
+
+
+def microseconds(function, calls, wait=nothing_to_wait_for):
+    """The time of one call of a function without arguments.
+
+    `wait` empties the device's queue, which blocks whoever fills it; its time does not count.
+    """
     best = float("inf")
     for _ in range(ROUNDS):
-        begin = time.process_time()
-        for _ in range(calls):
-            function()
-        best = min(best, time.process_time() - begin)
+        spent = 0
+        for start in range(0, calls, BURST):
+            burst = min(BURST, calls - start)
+            begin = time.process_time()
+            for _ in range(burst):
+                function()
+            spent += time.process_time() - begin
+            wait()
+        best = min(best, spent)
     return best / calls * 1e6
+
+
+def torch_tensors(device):
+    """q, which serves as k and v too, and o; and how to wait for the device."""
+    import torch
+
+    if device == "cpu":
+        q = torch.ones(1, 1, 1, 8)
+        return q, torch.empty_like(q), nothing_to_wait_for
+    q = torch.randn(1, 128, 8, 128, device=device, dtype=torch.bfloat16)
+    return q, torch.empty_like(q), torch.cuda.synchronize
 
 
 def bench_python(framework, calls):
@@ -57,33 +84,50 @@ def bench_python(framework, calls):
     if framework == "numpy":
         import numpy
 
-        q = numpy.ones((1, 1, 1, 8), numpy.float32)
+        q, wait = numpy.ones((1, 1, 1, 8), numpy.float32), nothing_to_wait_for
         out = numpy.empty_like(q)
     else:
-        import torch
-
-        q = torch.ones(1, 1, 1, 8, device="cuda" if framework == "torch cuda" else "cpu")
-        out = torch.empty_like(q)
+        q, out, wait = torch_tensors("cuda" if framework == "torch cuda" else "cpu")
     return {
-        f"attn.attention, {framework}": microseconds(lambda: attn.attention(q, q, q), calls),
+        f"attn.attention, {framework}": microseconds(
+            lambda: attn.attention(q, q, q), calls, wait
+        ),
         f"attn.attention, {framework}, with out": microseconds(
-            lambda: attn.attention(q, q, q, out=out), calls
+            lambda: attn.attention(q, q, q, out=out), calls, wait
         ),
     }
 
 
-def bench_c(library, calls):
-    """attnRun through ctypes, less what ctypes itself takes for a function that does nothing."""
-    c = ctypes.CDLL(str(library))
-    c.attnLastError.restype = ctypes.c_char_p
-    jit, attention = ctypes.c_void_p(), ctypes.c_void_p()
-    options = (ctypes.c_int64 * 4)()
+def host_call():
+    """A call on one query and one key in f32, and its memory."""
     memory = (ctypes.c_float * 32)(*[1.0] * 32)
     call = Call(device=-1)
     for i, name in enumerate("qkvo"):
         shape = (ctypes.c_int64 * 4)(1, 1, 1, 8)
         strides = (ctypes.c_int64 * 4)(8, 8, 8, 1)
-        setattr(call, name, Tensor(ctypes.addressof(memory) + 32 * i, 0, 4, shape, strides))
+        setattr(call, name, Tensor(ctypes.addressof(memory) + 32 * i, TYPES["f32"], 4, shape, strides))
+    return call, memory
+
+
+def cuda_call(q, out):
+    call = Call(device=q.device.index)
+    for name, tensor in zip("qkvo", (q, q, q, out)):
+        shape, strides = (ctypes.c_int64 * 4)(*q.shape), (ctypes.c_int64 * 4)(*q.stride())
+        setattr(call, name, Tensor(tensor.data_ptr(), TYPES["bf16"], 4, shape, strides))
+    return call
+
+
+def bench_c(library, calls, on_gpu):
+    """attnRun through ctypes, less what ctypes itself takes for a function that does nothing."""
+    c = ctypes.CDLL(str(library))
+    c.attnLastError.restype = ctypes.c_char_p
+    jit, attention = ctypes.c_void_p(), ctypes.c_void_p()
+    options = (ctypes.c_int64 * 4)()
+    if on_gpu:
+        q, out, wait = torch_tensors("cuda")
+        call, memory = cuda_call(q, out), (q, out)
+    else:
+        (call, memory), wait = host_call(), nothing_to_wait_for
     for status in (
         c.attnJitCreate(0, b"", ctypes.byref(jit)),
         c.attnAttentionCreate(jit, options, ctypes.byref(attention)),
@@ -91,9 +135,12 @@ def bench_c(library, calls):
     ):
         if status != 0:
             sys.exit(f"bench_overhead.py: {c.attnLastError().decode()}")
+    wait()
     run, nothing, argument = c.attnRun, c.attnJitGetMode, ctypes.byref(call)
     empty = microseconds(lambda: nothing(jit), calls)
-    return {"attnRun": microseconds(lambda: run(attention, argument), calls) - empty}
+    took = microseconds(lambda: run(attention, argument), calls, wait) - empty
+    del memory
+    return {"attnRun" + (" on a GPU" if on_gpu else ""): took}
 
 
 def main():
@@ -101,7 +148,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--calls", type=int, default=20000, help="calls of a round")
-    parser.add_argument("--library", type=Path, help="libattn-c.so, to time the C interface too")
+    parser.add_argument("--library", type=Path, help="libattn-c.so, to time the C interface too, on the GPU with torch cuda")
     parser.add_argument("--frameworks", nargs="*", default=["numpy"],
                         choices=["numpy", "torch", "torch cuda"])
     parser.add_argument("--out", type=Path, help="result file (JSON)")
@@ -113,12 +160,14 @@ def main():
     for framework in args.frameworks:
         times |= bench_python(framework, args.calls)
     if args.library:
-        times |= bench_c(args.library, args.calls)
+        times |= bench_c(args.library, args.calls, on_gpu=False)
+        if "torch cuda" in args.frameworks:
+            times |= bench_c(args.library, args.calls, on_gpu=True)
     for name, value in times.items():
         print(f"{value:8.2f} us  {name}")
     if args.out:
         result = {
-            "what": "microseconds of CPU time of a call on one query and one key",
+            "what": "microseconds of CPU time of a call on small tensors",
             "manifest": host_manifest() | {"attn": attn.build_id},
             "calls": args.calls,
             "rounds": ROUNDS,
