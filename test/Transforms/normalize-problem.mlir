@@ -133,3 +133,41 @@ func.func @strides(%q: !q, %k: !k, %v: !k, %o: !q, %slopes: memref<8xf32>, %scal
   }
   return %v : !k
 }
+
+// Batch and lengths become run-time sizes, heads and head dims stay.
+// CHECK-LABEL: func @sizes(
+// CHECK-SAME: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x?x2x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x8x?xf32, strided<[?, ?, 1]>>
+func.func @sizes(%q: memref<1x64x8x64xf16>, %k: memref<1x1x2x64xf16>, %o: memref<1x64x8x64xf16>,
+                 %lse: memref<1x8x64xf32>, %scale: f32) {
+  attn.forward ins(%q, %k, %k : memref<1x64x8x64xf16>, memref<1x1x2x64xf16>, memref<1x1x2x64xf16>)
+      outs(%o, %lse : memref<1x64x8x64xf16>, memref<1x8x64xf32>) scale(%scale)
+  return
+}
+
+// That there is one query is what schedules for decode go by.
+// CHECK-LABEL: func @one_query(
+// CHECK-SAME: memref<?x1x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x?x2x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x1x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x8x1xf32, strided<[?, ?, 1]>>
+func.func @one_query(%q: memref<2x1x8x64xf16>, %k: memref<2x64x2x64xf16>,
+                     %o: memref<2x1x8x64xf16>, %lse: memref<2x8x1xf32>, %scale: f32) {
+  attn.forward ins(%q, %k, %k : memref<2x1x8x64xf16>, memref<2x64x2x64xf16>, memref<2x64x2x64xf16>)
+      outs(%o, %lse : memref<2x1x8x64xf16>, memref<2x8x1xf32>) scale(%scale)
+  return
+}
+
+// CHECK-LABEL: func @merge(
+// CHECK-SAME: memref<4x?x?x8x64xf32, strided<[?, ?, ?, ?, 1]>>
+// CHECK-SAME: memref<4x?x8x?xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x8x?xf32, strided<[?, ?, 1]>>
+func.func @merge(%po: memref<4x2x64x8x64xf32>, %pl: memref<4x2x8x64xf32>,
+                 %o: memref<2x64x8x64xf16>, %lse: memref<2x8x64xf32>) {
+  attn.merge_states ins(%po, %pl : memref<4x2x64x8x64xf32>, memref<4x2x8x64xf32>)
+                    outs(%o, %lse : memref<2x64x8x64xf16>, memref<2x8x64xf32>)
+  return
+}

@@ -7,6 +7,7 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include <llvm/ADT/SmallBitVector.h>
 #include <mlir/IR/PatternMatch.h>
 
 using namespace mlir;
@@ -17,12 +18,57 @@ namespace attn {
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
-/// The type with run-time strides but for the last dim. The offset is 0: a view's base
-/// pointer already counts it in.
-static MemRefType withRuntimeStrides(MemRefType type) {
+/// The dims of a problem's tensor that are its batch and its length, which kernels take at run
+/// time.
+struct SizeDims {
+  int64_t batch, length;
+  bool ofQueries;
+};
+
+/// Of the tensor that an operand of a problem op is. Partial results have one more dim in front.
+static SizeDims sizeDims(OpOperand &use) {
+  Value tensor = use.get();
+  int64_t rank = cast<MemRefType>(tensor.getType()).getRank();
+  auto rows = [&](bool ofQueries) { return SizeDims{rank - 4, rank - 3, ofQueries}; };
+  SizeDims logSumExps = {rank - 3, rank - 1, true};
+  unsigned number = use.getOperandNumber();
+  if (auto forward = dyn_cast<ForwardOp>(use.getOwner())) {
+    // lse and lse_tail follow q, k, v and o.
+    if (number >= 4)
+      return logSumExps;
+    return rows(number == 0 || number == 3);
+  }
+  auto merge = cast<MergeStatesOp>(use.getOwner());
+  bool isRows = &use == &merge.getPartialOMutable() || &use == &merge.getOMutable();
+  return isRows ? rows(true) : logSumExps;
+}
+
+/// The shape with batch and lengths known at run time only: every kernel is right for every length,
+/// and loops of one iteration would be gone before the passes that look for them. A single query
+/// stays known, which schedules for decode ask for.
+static SmallVector<int64_t> withRuntimeSizes(BlockArgument argument) {
+  SmallVector<int64_t> shape(cast<MemRefType>(argument.getType()).getShape());
+  llvm::SmallBitVector isSize(shape.size(), true);
+  for (OpOperand &use : argument.getUses()) {
+    SizeDims dims = sizeDims(use);
+    llvm::SmallBitVector here(shape.size());
+    here.set(dims.batch);
+    if (!dims.ofQueries || shape[dims.length] != 1)
+      here.set(dims.length);
+    isSize &= here;
+  }
+  for (unsigned dim : isSize.set_bits())
+    shape[dim] = ShapedType::kDynamic;
+  return shape;
+}
+
+/// The type with run-time sizes, and run-time strides but for the last dim. The offset is 0: a
+/// view's base pointer already counts it in.
+static MemRefType runtimeType(BlockArgument argument) {
+  auto type = cast<MemRefType>(argument.getType());
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
   strides.back() = 1;
-  return MemRefType::get(type.getShape(), type.getElementType(),
+  return MemRefType::get(withRuntimeSizes(argument), type.getElementType(),
                          StridedLayoutAttr::get(type.getContext(), 0, strides),
                          type.getMemorySpace());
 }
@@ -61,7 +107,7 @@ struct NormalizeProblem : attn::impl::AttnNormalizeProblemBase<NormalizeProblem>
       return;
     for (BlockArgument argument : function.getArguments())
       if (isProblemTensor(argument))
-        argument.setType(withRuntimeStrides(cast<MemRefType>(argument.getType())));
+        argument.setType(runtimeType(argument));
     function.setType(FunctionType::get(&getContext(), function.getBody().getArgumentTypes(),
                                        function.getResultTypes()));
   }

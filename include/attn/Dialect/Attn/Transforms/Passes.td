@@ -326,10 +326,11 @@ def AttnNormalizeProblem : Pass<"attn-normalize-problem", "::mlir::func::FuncOp"
     - a score region that yields its score is dropped;
     - the default alignment is written out;
     - arguments of the function that are tensors of a problem get run-time strides, so
-      that views are arguments like any other.
+      that views are arguments like any other, and a run-time batch and length: kernels are
+      right for all of them. Only that there is one query stays known.
 
     ```mlir
-    func.func @f(%q: memref<?x?x8x64xf16>, ...) {
+    func.func @f(%q: memref<2x64x8x64xf16>, ...) {
       attn.forward ins(%q, ...) ... mask(#attn.all_of<#attn.none, #attn.causal<bottom_right>>)
     // becomes
     func.func @f(%q: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>, ...) {
