@@ -90,12 +90,16 @@ Work attn::describeWork(ForwardOp op, const TargetInfo &target, const ProblemSha
 
 void attn::addGrid(Work &work, ForwardOp op, const TargetInfo &target, ScheduleAttr schedule,
                    const std::optional<Resources> &resources) {
-  int64_t tiles = schedule.getAlgorithm() == Algorithm::FA1
-                      ? 1
-                      : llvm::divideCeil(work.shape.seqLenQ, schedule.getQTile());
-  work.ctas = work.shape.batch * op.getHeadsQ() * tiles * schedule.getSplitKv();
+  bool packs = schedule.getPackGqa();
+  int64_t heads = packs ? op.getHeadsKV() : op.getHeadsQ();
+  int64_t rows = packs ? op.getHeadsQ() / op.getHeadsKV() : work.shape.seqLenQ;
+  int64_t tilesOfHead =
+      schedule.getAlgorithm() == Algorithm::FA1 ? 1 : llvm::divideCeil(rows, schedule.getQTile());
+  work.tiles = work.shape.batch * heads * tilesOfHead * schedule.getSplitKv();
   int64_t atOnce = target.parallelUnits * (resources ? resources->ctasPerSM : 1);
-  work.waves = static_cast<double>(work.ctas) / static_cast<double>(atOnce);
+  work.isPersistent = schedule.getPersistent() != Persistence::None;
+  work.ctas = work.isPersistent ? std::min(work.tiles, atOnce) : work.tiles;
+  work.waves = static_cast<double>(work.tiles) / static_cast<double>(atOnce);
 }
 
 Explanation attn::explainForward(ForwardOp op, const TargetInfo &target,

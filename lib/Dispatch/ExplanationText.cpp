@@ -54,14 +54,19 @@ static void addResources(Lines &lines, const Resources &use) {
             llvm::formatv("{0} CTAs an SM, limited by {1}", use.ctasPerSM, use.limitedBy).str());
 }
 
+static std::string gridText(const Work &work, bool isGpu) {
+  if (work.isPersistent)
+    return llvm::formatv("{0} tiles on {1} persistent CTAs, {2:F2} tiles a CTA", work.tiles,
+                         work.ctas, work.tilesPerCta());
+  return llvm::formatv("{0} {1}, {2:F2} waves", work.ctas, isGpu ? "CTAs" : "tasks", work.waves);
+}
+
 static void addWork(Lines &lines, const Work &work, bool hasGrid, bool isGpu) {
   lines.add("shape", llvm::formatv("batch {0}, seq_q {1}, seq_kv {2}", work.shape.batch,
                                    work.shape.seqLenQ, work.shape.seqLenKV)
                          .str());
   if (hasGrid)
-    lines.add("grid", llvm::formatv("{0} {1}, {2:F2} waves", work.ctas, isGpu ? "CTAs" : "tasks",
-                                    work.waves)
-                          .str());
+    lines.add("grid", gridText(work, isGpu));
   lines.add("work",
             llvm::formatv("{0}{1:F3} GFLOP, {2:F3} MB", work.pairsAreExact ? "" : "at most ",
                           work.flops * 1e-9, work.bytes * 1e-6)
@@ -148,7 +153,12 @@ static llvm::json::Object workJson(const Work &work, bool hasGrid) {
                             {"bytes", work.bytes},           {"rooflines", std::move(rooflines)}};
   if (hasGrid) {
     object["ctas"] = work.ctas;
-    object["waves"] = work.waves;
+    if (work.isPersistent) {
+      object["tiles"] = work.tiles;
+      object["tiles_per_cta"] = work.tilesPerCta();
+    } else {
+      object["waves"] = work.waves;
+    }
   }
   return object;
 }

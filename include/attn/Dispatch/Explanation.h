@@ -49,11 +49,17 @@ struct Work {
   ProblemShape shape;
   double pairs = 0; ///< (query, key) pairs over all heads and sequences.
   bool pairsAreExact = true;
-  double flops = 0; ///< 2 (d_qk + d_v) for each pair.
-  double bytes = 0; ///< Each tensor moved once.
-  int64_t ctas = 0; ///< CTAs, or tasks on the CPU.
-  double waves = 0; ///< CTAs over what the device runs at once.
+  double flops = 0;  ///< 2 (d_qk + d_v) for each pair.
+  double bytes = 0;  ///< Each tensor moved once.
+  int64_t tiles = 0; ///< What CTAs of a persistent grid share; else each CTA, or task, has one.
+  int64_t ctas = 0;  ///< CTAs that are launched, or tasks on the CPU.
+  bool isPersistent = false;
+  double waves = 0; ///< Tiles over the CTAs that the device runs at once.
   llvm::SmallVector<Roofline, 2> rooflines;
+
+  double tilesPerCta() const {
+    return ctas > 0 ? static_cast<double>(tiles) / static_cast<double>(ctas) : 0;
+  }
 };
 
 /// Everything that `attnc explain` says about one problem.

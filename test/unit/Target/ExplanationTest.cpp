@@ -96,6 +96,56 @@ TEST(Explanation, JsonHoldsTheSame) {
   EXPECT_EQ(object->getArray("rejected")->size(), 4u);
 }
 
+TEST(Explanation, PersistentGridsHaveTiles) {
+  MLIRContext context;
+  TestProblem problem(context, {.headDimQK = 128, .headDimV = 128, .headsQ = 32, .headsKV = 8});
+  auto explain = [&](int64_t seqLen) {
+    ProblemShape shape{.batch = 1, .seqLenQ = seqLen, .seqLenKV = seqLen};
+    return explainForward(problem.op, *findTarget("sm_90a"), shape);
+  };
+  Explanation many = explain(4096);
+  ASSERT_TRUE(many.work.has_value());
+  int64_t qTile = many.selection.schedule.getQTile();
+  ASSERT_NE(many.selection.schedule.getPersistent(), Persistence::None);
+  int64_t tiles = 32 * 4096 / qTile;
+  EXPECT_EQ(many.work->tiles, tiles);
+  EXPECT_EQ(many.work->ctas, 132);
+  std::string text = many.toText();
+  std::string grid = llvm::formatv("grid          {0} tiles on 132 persistent CTAs, {1:F2} tiles a "
+                                   "CTA\n",
+                                   tiles, static_cast<double>(tiles) / 132);
+  EXPECT_TRUE(contains(text, grid)) << text;
+  EXPECT_FALSE(contains(text, "waves")) << text;
+  llvm::json::Value value = many.toJson();
+  const llvm::json::Object *work = value.getAsObject()->getObject("work");
+  EXPECT_EQ(work->getInteger("tiles"), tiles);
+  EXPECT_EQ(work->getInteger("ctas"), 132);
+  EXPECT_DOUBLE_EQ(work->getNumber("tiles_per_cta").value_or(0), static_cast<double>(tiles) / 132);
+  EXPECT_FALSE(work->getNumber("waves").has_value());
+
+  // Fewer tiles than SMs: one each.
+  Explanation few = explain(qTile);
+  EXPECT_EQ(few.work->tiles, 32);
+  EXPECT_EQ(few.work->ctas, 32);
+  EXPECT_DOUBLE_EQ(few.work->tilesPerCta(), 1);
+  // No tiles, no CTAs.
+  EXPECT_TRUE(contains(explain(0).toText(), "0 tiles on 0 persistent CTAs, 0.00 tiles a CTA"));
+}
+
+TEST(Explanation, PackedHeadsShareTiles) {
+  MLIRContext context;
+  TestProblem problem(
+      context, {.headDimQK = 128, .headDimV = 128, .seqLenQ = "1", .headsQ = 32, .headsKV = 8});
+  problem.op->setAttr(kPinsAttr,
+                      Builder(&context).getDictionaryAttr(NamedAttribute(
+                          StringAttr::get(&context, "pack_gqa"), BoolAttr::get(&context, true))));
+  Explanation explanation =
+      explainForward(problem.op, *findTarget("sm_80"), ProblemShape{64, 1, 4096});
+  ASSERT_TRUE(static_cast<bool>(explanation.selection)) << explanation.toText();
+  // A tile is the four query heads of a key/value head.
+  EXPECT_EQ(explanation.work->tiles, 64 * 8 * explanation.selection.schedule.getSplitKv());
+}
+
 TEST(Explanation, ExplainsAProblemThatNothingTakes) {
   MLIRContext context;
   TestProblem problem(context, {});
