@@ -8,9 +8,12 @@
 #include "Commands.h"
 
 #include <cstring>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/FileSystem.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/Program.h>
+#include <llvm/Support/Regex.h>
 #include <unistd.h>
 
 using namespace attn;
@@ -120,25 +123,51 @@ static rt::Status checkModule(const std::string &python, const Benchmark &benchm
              " does not have; " + benchmark.way + ", or name another with --python");
 }
 
-/// What no benchmark takes, before its Python is asked for: values stand after flags alone.
-static rt::Status checkPassed(Words passed) {
-  if (passed.empty() || StringRef(passed.front()).starts_with("-"))
-    return {};
-  return bad(
-      "unexpected argument '" + passed.front() +
-      "': benchmarks take flags alone, which `attnc bench --help` and `attnc bench -- --help` "
-      "show");
+/// The flags that a script declares, each at the start of its parser's add_argument("--name".
+static std::vector<std::string> flagsOf(StringRef text) {
+  std::vector<std::string> flags = {"--help", "-h"};
+  llvm::Regex declaration("add_argument\\([[:space:]]*\"(--[a-z0-9-]+)\"");
+  llvm::SmallVector<StringRef> match;
+  while (declaration.match(text, &match)) {
+    flags.push_back(match[1].str());
+    text = text.drop_front(match[0].end() - text.begin());
+  }
+  return flags;
+}
+
+/// What the benchmark does not take, before its Python is asked for what it needs: values stand
+/// after flags alone.
+static rt::Status checkPassed(Words passed, const std::string &script) {
+  if (!passed.empty() && !StringRef(passed.front()).starts_with("-"))
+    return bad(
+        "unexpected argument '" + passed.front() +
+        "': benchmarks take flags alone, which `attnc bench --help` and `attnc bench -- --help` "
+        "show");
+  auto buffer = llvm::MemoryBuffer::getFile(script);
+  if (!buffer)
+    return bad(script + ": cannot read: " + buffer.getError().message());
+  std::vector<std::string> flags = flagsOf((*buffer)->getBuffer());
+  for (StringRef word : passed) {
+    StringRef flag = word.split('=').first;
+    // "-1" is a value.
+    if (!word.starts_with("-") || word.size() < 2 || llvm::isDigit(word[1]) ||
+        llvm::is_contained(flags, flag))
+      continue;
+    return bad(flag + ": unknown flag; " + path::filename(script) + " takes " +
+               llvm::join(flags, ", "));
+  }
+  return {};
 }
 
 /// Becomes the benchmark, so that a signal to this process is one to it; returns when it cannot.
 static rt::Status run(const BenchFlags &flags, Words passed) {
-  if (rt::Status status = checkPassed(passed); !status)
-    return rt::fail(status.error());
   const Benchmark &benchmark = flags.compile ? kCompile : flags.target == "cpu" ? kCPU : kForward;
   std::string self = programPath();
   rt::Expected<std::string> script = findScript(self, benchmark.script);
   if (!script)
     return rt::fail(script.error());
+  if (rt::Status status = checkPassed(passed, *script); !status)
+    return rt::fail(status.error());
   llvm::ErrorOr<std::string> python = llvm::sys::findProgramByName(flags.python);
   // A path is taken as it is.
   if (!python || !fs::can_execute(*python))

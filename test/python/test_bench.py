@@ -1,12 +1,13 @@
 """attnc bench: finds the benchmark and its Python, and passes words on."""
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
 
 import pytest
-from attnc import ATTNC, BUILD, attnc
+from attnc import ATTNC, BUILD, ROOT, attnc
 
 # A Python that has every module and says what it was asked to run.
 PYTHON = """#!/bin/sh
@@ -70,6 +71,41 @@ def test_unknown_argument_is_told_before_what_python_lacks(tmp_path, kind, words
     done = attnc("bench", "--python", fake_python(tmp_path, modules=1), *kind, *words)
     assert done.returncode == 1
     assert "unexpected argument 'nosuch'" in done.stderr and "-- --help" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "kind, words, flag, script",
+    [
+        ([], ["--nosuch"], "--nosuch", "bench_forward.py"),
+        ([], ["--seq", "1024", "--causal=true", "--rounds", "2"], "--causal", "bench_forward.py"),
+        # A flag of another program that the script starts, and one of another benchmark.
+        ([], ["--cache-dir", "x"], "--cache-dir", "bench_forward.py"),
+        (["--target", "cpu"], ["--seq", "1024"], "--seq", "bench_cpu.py"),
+        (["--compile"], ["--", "--mask", "full"], "--mask", "bench_compile.py"),
+        (["--compile"], ["-x"], "-x", "bench_compile.py"),
+    ],
+)
+def test_unknown_flag_is_told_before_what_python_lacks(tmp_path, kind, words, flag, script):
+    done = attnc("bench", "--python", fake_python(tmp_path, modules=1), *kind, *words)
+    assert done.returncode == 1
+    assert f"{flag}: unknown flag; {script} takes --help, -h, --attnc" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "kind, script",
+    [([], "bench_forward.py"), (["--target", "cpu"], "bench_cpu.py"),
+     (["--compile"], "bench_compile.py")],
+)
+def test_every_flag_of_a_benchmark_is_passed_on(tmp_path, kind, script):
+    """Whatever way the script is formatted."""
+    tree = ast.parse((ROOT / "benchmarks" / script).read_text())
+    flags = [node.args[0].value for node in ast.walk(tree)
+             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument"]
+    assert "--rounds" in flags
+    words = [f"{flag}=-1" for flag in flags]
+    done = attnc("bench", "--python", fake_python(tmp_path), *kind, "--", *words, "-1")
+    assert done.returncode == 5, done.stderr
+    assert done.stdout.split()[-len(words) - 1:] == [*words, "-1"]
 
 
 def test_installed_benchmarks_run(tmp_path):
