@@ -310,7 +310,8 @@ private:
     func->setAttr(kSmemBytesAttr, smemBytes);
     inlineCtaLoop(forall);
     SmallVector<RolesOp> roles(func.getOps<RolesOp>());
-    llvm::for_each(roles, inlineRoles);
+    for (RolesOp op : roles)
+      inlineRoles(op, schedule.getProducer());
 
     TypeConverter converter;
     addTileConversions(converter, hasRoles);

@@ -29,13 +29,12 @@ static void moveBody(OpBuilder &b, Region &role) {
   target->getOperations().splice(b.getInsertionPoint(), role.front().getOperations());
 }
 
-void attn::inlineRoles(RolesOp roles) {
+void attn::inlineRoles(RolesOp roles, Producer producer) {
   OpBuilder b(roles);
   ThreadBuilder t(b, roles.getLoc());
   // The barriers of all pipes are initialized above: let everybody see that, and the copies of
   // tensor maps, which arrive by the asynchronous proxy.
-  bool usesTensorMaps = roles.getProducerWarps() == 1;
-  if (usesTensorMaps)
+  if (producer == Producer::Tma)
     fenceAsyncProxy(t);
   t.barrier();
 
@@ -47,7 +46,7 @@ void attn::inlineRoles(RolesOp roles) {
   moveBody(b, roles.getConsumer());
   b.setInsertionPointToStart(ifOp.elseBlock());
   setRegisters(t, roles.getProducerRegisters(), NVVM::SetMaxRegisterAction::decrease);
-  if (usesTensorMaps) {
+  if (roles.getProducerWarps() == 1) {
     // One whole warp, of which each copy elects a thread: what is equal in all threads of a warp
     // lies in uniform registers, where copies want it and where the producer has room.
     auto copies = scf::IfOp::create(b, t.loc, t.equal(t.warp(), t.i32(consumers)),

@@ -32,8 +32,8 @@ void mergeFences(mlir::func::FuncOp kernel);
 /// of shared memory.
 void fenceAsyncProxy(ThreadBuilder &t);
 
-/// Replaces `attn.roles` by a branch on the warp's number.
-void inlineRoles(RolesOp roles);
+/// Replaces `attn.roles` by a branch on the warp's number. `producer` is what fills the pipes.
+void inlineRoles(RolesOp roles, Producer producer);
 
 } // namespace attn
 
