@@ -184,3 +184,11 @@ func.func @added_rows(%st: !attn.softmax_state<32>, %s: !attn.tile<64x32xf32>, %
   %a, %p = attn.softmax_add %st, %s scale(%c) : !attn.softmax_state<32>, !attn.tile<64x32xf32>
   return
 }
+
+// -----
+
+func.func @nothing_to_wait_for() {
+  // expected-error @below {{'attn.mma_wait' op C1: expected at least one product to wait for, got 0}}
+  "attn.mma_wait"() {pending = 0 : i64} : () -> ()
+  return
+}

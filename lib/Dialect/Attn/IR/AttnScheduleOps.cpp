@@ -242,6 +242,8 @@ LogicalResult MmaWaitOp::verify() {
                            << tile.getType();
   if (int64_t pending = getPending(); pending < 0 || pending > 7)
     return emitOpError() << "C2: expected pending in [0, 7], got " << pending;
+  if (getProducts().empty())
+    return emitOpError() << "C1: expected at least one product to wait for, got 0";
   return success();
 }
 

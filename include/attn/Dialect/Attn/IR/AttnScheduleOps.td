@@ -357,7 +357,7 @@ def Attn_MmaWaitOp : Attn_Op<"mma_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
     the operands; tiles that are ready already may be passed through, so that nothing that reads
     them moves above the wait.
 
-    - C1: result i is the tile of operand i.
+    - C1: there are products, and result i is the tile of operand i.
     - C2: pending is in [0, 7].
 
     Example:
