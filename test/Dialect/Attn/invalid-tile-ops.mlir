@@ -430,3 +430,81 @@ func.func @f(%o: !attn.tile<64x8xf32>, %l: !attn.tile<64xf32>, %m: !attn.tile<32
   %r, %s, %t = attn.merge %o, %l with %o, %l tails(%l, %m : !attn.tile<64xf32>, !attn.tile<32xf32>) : !attn.tile<64x8xf32>, !attn.tile<64xf32>, !attn.tile<64xf32>
   return
 }
+
+// -----
+
+!rows = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+!cols = !attn.tile<64x64xf16, #attn.fragment<a, warps = 4, split = cols>>
+func.func @f(%s: !rows) {
+  // expected-error@+1 {{'attn.convert' op C2: expected a result of 4 warps, split = rows, as the operand's elements are, got 4 warps, split = cols}}
+  %p = attn.convert %s : !rows -> !cols
+  return
+}
+
+// -----
+
+!four = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = cols>>
+!two = !attn.tile<64x64xf16, #attn.fragment<a, warps = 2, split = cols>>
+func.func @f(%s: !four) {
+  // expected-error@+1 {{C2: expected a result of 4 warps, split = cols, as the operand's elements are, got 2 warps, split = cols}}
+  %p = attn.convert %s : !four -> !two
+  return
+}
+
+// -----
+
+!acc = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+!out = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = cols>>
+!lse = !attn.tile<64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+!state = !attn.softmax_state<64, #attn.fragment<acc, warps = 4, split = rows>>
+func.func @f(%o: !acc, %m: !state, %x: f32) {
+  // expected-error@+1 {{'attn.finalize' op C3: expected out of 4 warps, split = rows for acc of 4 warps, split = rows, got 4 warps, split = cols}}
+  %r, %l = attn.finalize %o, %m scale(%x) : !acc, !state -> !out, !lse
+  return
+}
+
+// -----
+
+// Warps that merge partial results get a share of the columns each.
+!acc = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = partial>>
+!lse = !attn.tile<64xf32, #attn.fragment<acc, warps = 4, split = cols>>
+!state = !attn.softmax_state<64, #attn.fragment<acc, warps = 4, split = partial>>
+func.func @f(%o: !acc, %m: !state, %x: f32) {
+  // expected-error@+1 {{C3: expected out of 4 warps, split = cols for acc of 4 warps, split = partial, got 4 warps, split = partial}}
+  %r, %l = attn.finalize %o, %m scale(%x) : !acc, !state -> !acc, !lse
+  return
+}
+
+// -----
+
+!acc = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+!lse = !attn.tile<64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+!state = !attn.softmax_state<64, #attn.fragment<acc, warps = 4, split = partial>>
+func.func @f(%o: !acc, %m: !state, %x: f32) {
+  // expected-error@+1 {{C3: expected state of 4 warps, split = rows for acc of 4 warps, split = rows, got 4 warps, split = partial}}
+  %r, %l = attn.finalize %o, %m scale(%x) : !acc, !state -> !acc, !lse
+  return
+}
+
+// -----
+
+!acc = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = cols>>
+!lse = !attn.tile<64xf32, #attn.fragment<acc, warps = 4, split = cols>>
+!state = !attn.softmax_state<64, #attn.fragment<acc, warps = 4, split = cols>>
+func.func @f(%o: !acc, %m: !state, %x: f32) {
+  // expected-error@+1 {{C3: expected acc by rows or as partial results of warps, got 4 warps, split = cols}}
+  %r, %l = attn.finalize %o, %m scale(%x) : !acc, !state -> !acc, !lse
+  return
+}
+
+// -----
+
+!acc = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+!lse = !attn.tile<64xf32, #attn.fragment<acc, warps = 4, split = rows>>
+!tail = !attn.tile<64xf32, #attn.fragment<acc, warps = 2, split = rows>>
+!state = !attn.softmax_state<64, #attn.fragment<acc, warps = 4, split = rows>>
+func.func @f(%o: !acc, %m: !state, %x: f32) {
+  // expected-error@+1 {{C3: expected lse_tail of 4 warps, split = rows for acc of 4 warps, split = rows, got 2 warps, split = rows}}
+  %r, %l, %t = attn.finalize %o, %m scale(%x) : !acc, !state -> !acc, !lse, !tail
+  return
+}

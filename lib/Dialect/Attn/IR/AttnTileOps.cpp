@@ -159,11 +159,52 @@ LogicalResult RescaleOp::verify() {
   return verifyRowVector(*this, "factors", getFactors().getType(), getTile().getType().getRows());
 }
 
+/// "4 warps, split = rows"
+static std::string sharedOut(int64_t warps, FragmentSplit split) {
+  return (Twine(warps) + " warps, split = " + stringifyFragmentSplit(split)).str();
+}
+static std::string sharedOut(FragmentLayoutAttr layout) {
+  return sharedOut(layout.getWarps(), layout.getSplit());
+}
+
 LogicalResult ConvertOp::verify() {
   if (getTile().getType().getShape() != getResult().getType().getShape())
     return emitOpError() << "C1: expected operand and result to agree in shape, got "
                          << getTile().getType() << " and " << getResult().getType();
+  auto from = dyn_cast_or_null<FragmentLayoutAttr>(getTile().getType().getLayout());
+  auto to = dyn_cast_or_null<FragmentLayoutAttr>(getResult().getType().getLayout());
+  if (from && to && (from.getSplit() != to.getSplit() || from.getWarps() != to.getWarps()))
+    return emitOpError() << "C2: expected a result of " << sharedOut(from)
+                         << ", as the operand's elements are, got " << sharedOut(to);
   return success();
+}
+
+/// Whether the layouts, where there are any, say who holds what of a softmax and of its result.
+static LogicalResult verifyFinalizeLayouts(FinalizeOp op) {
+  auto acc = dyn_cast_or_null<FragmentLayoutAttr>(op.getAcc().getType().getLayout());
+  if (!acc)
+    return success();
+  FragmentSplit split = acc.getSplit();
+  if (split == FragmentSplit::Cols)
+    return op.emitOpError() << "C3: expected acc by rows or as partial results of warps, got "
+                            << sharedOut(acc);
+  bool isMerge = split == FragmentSplit::Partial;
+  auto verify = [&](StringRef name, Attribute layout, FragmentSplit wanted) -> LogicalResult {
+    auto fragment = dyn_cast_or_null<FragmentLayoutAttr>(layout);
+    if (!fragment || (fragment.getSplit() == wanted && fragment.getWarps() == acc.getWarps()))
+      return success();
+    return op.emitOpError() << "C3: expected " << name << " of "
+                            << sharedOut(acc.getWarps(), wanted) << " for acc of " << sharedOut(acc)
+                            << ", got " << sharedOut(fragment);
+  };
+  if (failed(verify("state", op.getState().getType().getLayout(), split)))
+    return failure();
+  FragmentSplit result = isMerge ? FragmentSplit::Cols : split;
+  if (failed(verify("out", op.getOut().getType().getLayout(), result)) ||
+      failed(verify("lse", op.getLse().getType().getLayout(), result)))
+    return failure();
+  return op.getLseTail() ? verify("lse_tail", op.getLseTail().getType().getLayout(), result)
+                         : success();
 }
 
 LogicalResult FinalizeOp::verify() {
@@ -176,10 +217,11 @@ LogicalResult FinalizeOp::verify() {
       out.getShape() != acc.getShape())
     return emitOpError() << "C2: expected acc and out to be f32 tiles of one shape, got " << acc
                          << " and " << out;
-  if (failed(verifyRowVector(*this, "lse", getLse().getType(), acc.getRows())))
+  if (failed(verifyRowVector(*this, "lse", getLse().getType(), acc.getRows())) ||
+      (getLseTail() &&
+       failed(verifyRowVector(*this, "lse_tail", getLseTail().getType(), acc.getRows()))))
     return failure();
-  return getLseTail() ? verifyRowVector(*this, "lse_tail", getLseTail().getType(), acc.getRows())
-                      : success();
+  return verifyFinalizeLayouts(*this);
 }
 
 LogicalResult MergeOp::verify() {

@@ -242,7 +242,11 @@ def Attn_RescaleOp : Attn_TileOp<"rescale", [AllTypesMatch<["tile", "result"]>]>
 
 def Attn_ConvertOp : Attn_TileOp<"convert"> {
   let summary = "rounds a tile to another element type, to nearest even";
-  let description = "- C1: operand and result agree in shape.";
+  let description = [{
+    - C1: operand and result agree in shape.
+    - C2: fragments of operand and result are shared out among the same warps in the same way:
+      elements stay in their warp.
+  }];
   let arguments = (ins Attn_TileType:$tile);
   let results = (outs Attn_TileType:$result);
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
@@ -258,8 +262,10 @@ def Attn_FinalizeOp : Attn_TileOp<"finalize"> {
 
     - C1: acc has rank 2; state, acc and lse agree in rows; lse is a rank-1 f32 tile, and so is
       lse_tail.
-    - C2: acc and out are f32 tiles of one shape (their layouts may differ: warps that
-      split the keys merge their partial results here).
+    - C2: acc and out are f32 tiles of one shape.
+    - C3: where they have layouts, all are of the same warps. Either all are by rows, or acc and
+      state are partial results of warps that split the keys, which are merged here, and out, lse
+      and lse_tail by columns.
 
     Example:
     ```mlir
