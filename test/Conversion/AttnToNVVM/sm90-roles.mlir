@@ -88,7 +88,7 @@ func.func @persistent(%tiles: index, %seen: memref<?xindex>) {
 // One lane draws for its warp. The counter goes back to 0 behind tiles - 1; what comes out are the
 // tiles behind those that CTAs start with.
 // CHECK-LABEL: func.func @draw
-// CHECK-SAME: (%{{.*}}: index, %[[COUNTER:.*]]: memref<1xi32>, %[[TILES:.*]]: i32, %[[SEEN:.*]]: memref<?xi32>)
+// CHECK-SAME: (%{{.*}}: index, %[[COUNTER:.*]]: memref<1xi32> {attn.tile_counter}, %[[TILES:.*]]: i32, %[[SEEN:.*]]: memref<?xi32>)
 // CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
 // CHECK: nvvm.setmaxregister decrease
 // CHECK: scf.if
@@ -108,7 +108,7 @@ func.func @persistent(%tiles: index, %seen: memref<?xindex>) {
 // CHECK-NEXT: %[[CTAS:.*]] = nvvm.read.ptx.sreg.nctaid.x
 // CHECK-NEXT: %[[TILE:.*]] = arith.addi %[[NUMBER]], %[[CTAS]]
 // CHECK-NEXT: memref.store %[[TILE]], %[[SEEN]]
-func.func @draw(%n: index, %counter: memref<1xi32>, %tiles: i32, %seen: memref<?xi32>) {
+func.func @draw(%n: index, %counter: memref<1xi32> {attn.tile_counter}, %tiles: i32, %seen: memref<?xi32>) {
   scf.forall (%b) in (%n) {
     attn.roles producer registers(24) {
       %tile = attn.next_tile %counter of(%tiles) : memref<1xi32>

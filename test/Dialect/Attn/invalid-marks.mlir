@@ -1,4 +1,4 @@
-// Attributes of the dialect on loops of tile programs.
+// Attributes of the dialect on loops of tile programs, on kernels and on their arguments.
 // RUN: attn-opt %s -split-input-file -verify-diagnostics -o /dev/null
 
 func.func @f(%n: index) {
@@ -129,3 +129,43 @@ func.func private @f() attributes {attn.threads = 2048 : i64}
 
 // expected-error@+1 {{expected 'attn.kernel' to be a unit attribute, got 1 : i64}}
 func.func private @f() attributes {attn.kernel = 1 : i64}
+
+// -----
+
+// expected-error@+1 {{'func.func' op argument 0 has 'attn.tile_counter', expected a unit attribute, got 1 : i64}}
+func.func private @f(memref<1xi32> {attn.tile_counter = 1 : i64})
+
+// -----
+
+// expected-error@+1 {{argument 1 has 'attn.tile_counter', expected an argument of memref<1xi32>, got 'memref<2xi32>'}}
+func.func private @f(index, memref<2xi32> {attn.tile_counter})
+
+// -----
+
+// expected-error@+1 {{argument 0 has 'attn.tile_counter', expected an argument of memref<1xi32>, got 'i32'}}
+func.func private @f(i32 {attn.tile_counter})
+
+// -----
+
+// expected-error@+1 {{argument 2 has 'attn.tile_counter', expected one counter in a kernel, got another as argument 0}}
+func.func private @f(memref<1xi32> {attn.tile_counter}, index, memref<1xi32> {attn.tile_counter})
+
+// -----
+
+// expected-error@+1 {{argument 1 has 'attn.tensor_map_of', expected an argument that is a tensor map, got 'index'}}
+func.func private @f(memref<?x?x8x64xf16>, index {attn.tensor_map_of = 0 : i64})
+
+// -----
+
+// expected-error@+1 {{argument 1 has 'attn.tensor_map_of', expected the position of a tensor among the arguments (i64), got 0 : i32}}
+func.func private @f(memref<?x?x8x64xf16>, !attn.tensor_map<64 x 64 x f16> {attn.tensor_map_of = 0 : i32})
+
+// -----
+
+// expected-error@+1 {{expected the position of a tensor among the arguments (i64), got 2 : i64}}
+func.func private @f(memref<?x?x8x64xf16>, !attn.tensor_map<64 x 64 x f16> {attn.tensor_map_of = 2 : i64})
+
+// -----
+
+// expected-error@+1 {{expected the position of a tensor among the arguments (i64), got 1 : i64}}
+func.func private @f(memref<?x?x8x64xf16>, !attn.tensor_map<64 x 64 x f16> {attn.tensor_map_of = 1 : i64})

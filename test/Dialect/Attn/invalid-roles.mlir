@@ -164,7 +164,7 @@ func.func @wide_counter(%c: memref<1xi64>, %tiles: i32) {
 
 // -----
 
-func.func @draw_of_a_consumer(%n: index, %c: memref<1xi32>, %tiles: i32) {
+func.func @draw_of_a_consumer(%n: index, %c: memref<1xi32> {attn.tile_counter}, %tiles: i32) {
   scf.forall (%i) in (%n) {
     attn.roles producer registers(24) {
     } consumer warps(8) registers(240) {
@@ -177,7 +177,7 @@ func.func @draw_of_a_consumer(%n: index, %c: memref<1xi32>, %tiles: i32) {
 
 // -----
 
-func.func @draw_of_four_warps(%n: index, %c: memref<1xi32>, %tiles: i32) {
+func.func @draw_of_four_warps(%n: index, %c: memref<1xi32> {attn.tile_counter}, %tiles: i32) {
   scf.forall (%i) in (%n) {
     attn.roles producer warps(4) registers(40) {
       scf.for %j = %i to %n step %n {
@@ -185,6 +185,33 @@ func.func @draw_of_four_warps(%n: index, %c: memref<1xi32>, %tiles: i32) {
         %t = attn.next_tile %c of(%tiles) : memref<1xi32>
       }
     } consumer warps(8) registers(232) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @counter_without_mark(%n: index, %c: memref<1xi32>, %tiles: i32) {
+  scf.forall (%i) in (%n) {
+    attn.roles producer registers(24) {
+      // expected-error @below {{'attn.next_tile' op C2: expected the counter to be an argument of the kernel with attn.tile_counter, which the runtime provides}}
+      %t = attn.next_tile %c of(%tiles) : memref<1xi32>
+    } consumer warps(8) registers(240) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @counter_of_its_own(%n: index, %tiles: i32) {
+  %c = memref.alloc() : memref<1xi32>
+  scf.forall (%i) in (%n) {
+    attn.roles producer registers(24) {
+      // expected-error @below {{C2: expected the counter to be an argument of the kernel with attn.tile_counter}}
+      %t = attn.next_tile %c of(%tiles) : memref<1xi32>
+    } consumer warps(8) registers(240) {
     }
   }
   return

@@ -8,6 +8,8 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/IR/BuiltinDialect.h>
 #include <mlir/Transforms/InliningUtils.h>
 
 using namespace mlir;
@@ -66,6 +68,42 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (name == kAlignmentAttr) {
     bool isPowerOf2 = isI64 && integer.getInt() > 0 && llvm::isPowerOf2_64(integer.getInt());
     return expect(isPowerOf2, "a power of two of type i64");
+  }
+  return success();
+}
+
+/// The runtime makes arguments of a kernel by these marks. Tensor maps are pointers after stage 7.
+LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned number,
+                                                    NamedAttribute named) {
+  StringRef name = named.getName();
+  Attribute value = named.getValue();
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function)
+    return success();
+  Type type = function.getArgumentTypes()[number];
+  auto refuse = [&](StringRef what) {
+    return op->emitOpError() << "argument " << number << " has '" << name << "', expected " << what
+                             << ", got ";
+  };
+  if (name == kTileCounterAttr) {
+    if (!isa<UnitAttr>(value))
+      return refuse("a unit attribute") << value;
+    auto counter = dyn_cast<MemRefType>(type);
+    if (!counter || !counter.getElementType().isInteger(32) ||
+        counter.getShape() != ArrayRef<int64_t>{1})
+      return refuse("an argument of memref<1xi32>") << type;
+    for (unsigned other = 0; other < number; ++other)
+      if (function.getArgAttr(other, name))
+        return refuse("one counter in a kernel") << "another as argument " << other;
+  }
+  if (name == kTensorMapOfAttr) {
+    if (isa<BuiltinDialect>(type.getDialect()))
+      return refuse("an argument that is a tensor map") << type;
+    auto of = dyn_cast<IntegerAttr>(value);
+    if (!of || !of.getType().isInteger(64) || of.getInt() < 0 ||
+        of.getInt() >= function.getNumArguments() ||
+        !isa<MemRefType>(function.getArgumentTypes()[of.getInt()]))
+      return refuse("the position of a tensor among the arguments (i64)") << value;
   }
   return success();
 }

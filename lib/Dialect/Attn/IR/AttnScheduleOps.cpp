@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verifiers.h"
+#include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 #include "attn/Dialect/Attn/IR/Warps.h"
+
+#include <mlir/Interfaces/FunctionInterfaces.h>
 
 using namespace mlir;
 using namespace attn;
@@ -134,6 +137,12 @@ LogicalResult NextTileOp::verify() {
   auto type = cast<MemRefType>(getCounter().getType());
   if (type.getRank() != 1 || type.getDimSize(0) != 1)
     return emitOpError() << "C1: expected a counter of memref<1xi32>, got " << type;
+  auto argument = dyn_cast<BlockArgument>(getCounter());
+  auto function =
+      argument ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()) : nullptr;
+  if (!function || !function.getArgAttr(argument.getArgNumber(), kTileCounterAttr))
+    return emitOpError() << "C2: expected the counter to be an argument of the kernel with "
+                         << kTileCounterAttr << ", which the runtime provides";
   return success();
 }
 

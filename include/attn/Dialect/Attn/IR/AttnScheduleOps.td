@@ -185,6 +185,7 @@ def Attn_NextTileOp : Attn_Op<"next_tile", [MemoryEffects<[MemRead, MemWrite]>]>
 
     - C1: the counter is memref<1xi32>.
 
+    - C2: it is an argument of the kernel with `attn.tile_counter`, which the runtime provides.
     Example: `%next = attn.next_tile %counter of(%tiles) : memref<1xi32>`
   }];
   let arguments = (ins Arg<MemRefOf<[I32]>, "", [MemRead, MemWrite]>:$counter, I32:$tiles);
