@@ -18,6 +18,15 @@ namespace attn {
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
+LogicalResult attn::verifyPadding(LoadTileOp load) {
+  std::optional<APFloat> pad = load.getPad();
+  if (!pad || pad->isZero())
+    return success();
+  return load.emitOpError() << "expected pad(0.0), which copies into pipes fill tiles with outside "
+                               "of the tensor, got "
+                            << load.getPadAttr();
+}
+
 namespace {
 
 /// The loops of one pass over the keys, in order, and the loads of each body, in order.
@@ -95,10 +104,13 @@ LogicalResult PipeInserter::collectPasses(SmallVector<KVPass> &passes) {
       return loop.emitOpError() << "expected a loop over K/V tiles with one or two loads, as in "
                                    "the other loops of its pass, got "
                                 << loads.size();
-    for (auto [load, first] : llvm::zip(loads, pass.loads.front()))
+    for (auto [load, first] : llvm::zip(loads, pass.loads.front())) {
+      if (failed(verifyPadding(load)))
+        return failure();
       if (load.getSource() != first.getSource())
         return load.emitOpError() << "expected the loops of one pass to load the same tensors in "
                                      "the same order";
+    }
   }
   return success();
 }
@@ -149,6 +161,8 @@ LogicalResult PipeInserter::insertPipes(KVPass &pass) {
   LoadTileOp qLoad = findQLoad(pass);
   TilePipe qPipe;
   if (qLoad) {
+    if (failed(verifyPadding(qLoad)))
+      return failure();
     qPipe = makePipe(qLoad, 1);
     Value zero = constant(loc, 0);
     startCopy(qPipe, zero, qLoad.getRow(), qPipe.limit, /*synced=*/true);

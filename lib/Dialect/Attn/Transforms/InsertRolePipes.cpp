@@ -134,6 +134,8 @@ LogicalResult RolePipeInserter::createPipes() {
     return forall.emitOpError() << "has no " << kAlignmentAttr
                                 << ", the bytes that addresses of tensors are multiples of";
   for (LoadTileOp load : loads) {
+    if (failed(verifyPadding(load)))
+      return failure();
     TileType tile = load.getResult().getType();
     // Tiles come and go for each operand by itself, also where tensors are one and the same.
     Operand operand = operandOf(load);

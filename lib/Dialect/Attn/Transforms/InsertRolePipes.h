@@ -12,6 +12,9 @@
 
 namespace attn {
 
+/// Refuses a load that pads with other values than the zeros which copies into pipes fill with.
+llvm::LogicalResult verifyPadding(LoadTileOp load);
+
 /// attn-insert-pipes for a loop over CTAs whose products are wgmma.
 llvm::LogicalResult insertRolePipes(mlir::scf::ForallOp forall);
 

@@ -57,10 +57,11 @@ def Attn_PipeAcquireOp : Attn_Op<"pipe_acquire", [MemoryEffects<[MemRead, MemWri
 def Attn_CopyTileOp : Attn_Op<"copy_tile", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "starts the copy of a tile into a stage of a pipe";
   let description = [{
-    The addressing and padding of `attn.load_tile`, asynchronous. `alignment`: base
-    pointer and row strides are multiples of that many bytes; below 4 the copy is
-    synchronous. Into a pipe with `writers` their threads copy, else a tensor map does where
-    tiles lie in boxes.
+    The addressing of `attn.load_tile`, asynchronous; outside the tensor the tile is 0.
+    `alignment`: base pointer and row strides are multiples of that many bytes; below 4 the
+    copy is synchronous. Into a pipe with `writers` their threads copy, else a tensor map does
+    where tiles lie in boxes: `map` is that of the source, and `limit` its rows, where the map
+    ends.
 
     - C1: the source has rank 4.
     - C2: source and pipe have the same element type.
@@ -184,8 +185,8 @@ def Attn_NextTileOp : Attn_Op<"next_tile", [MemoryEffects<[MemRead, MemWrite]>]>
     or more says that there is no tile left. Only the producer draws; consumers are told by mailbox.
 
     - C1: the counter is memref<1xi32>.
-
     - C2: it is an argument of the kernel with `attn.tile_counter`, which the runtime provides.
+
     Example: `%next = attn.next_tile %counter of(%tiles) : memref<1xi32>`
   }];
   let arguments = (ins Arg<MemRefOf<[I32]>, "", [MemRead, MemWrite]>:$counter, I32:$tiles);
