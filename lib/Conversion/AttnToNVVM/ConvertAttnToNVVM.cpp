@@ -7,6 +7,7 @@
 
 #include "Common/Patterns.h"
 #include "SM90/Roles.h"
+#include "VerifyPlacement.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
 
@@ -300,7 +301,8 @@ private:
                                   << "; run attn-allocate-smem first";
     auto schedule = forall->getAttrOfType<ScheduleAttr>(kScheduleAttr);
     if (failed(verifyLayouts(forall, schedule)) || failed(verifyPlaces(forall)) ||
-        failed(verifyRoles(forall, schedule)))
+        failed(verifyRoles(forall, schedule)) || failed(verifySharedMemory(forall)) ||
+        failed(verifyTensorMaps(forall)))
       return failure();
     int64_t threads = schedule.getCtaWarps() * kWarpSize;
     bool hasRoles = schedule.usesWgmma();

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s -split-input-file -convert-attn-to-nvvm -canonicalize -cse | FileCheck %s
 
 // CHECK-LABEL: func.func @store
-// CHECK-SAME: (%{{.*}}: memref<{{[^%]*}}, %[[MAP:.*]]: !llvm.ptr, %{{.*}}: index, %[[ROW:.*]]: index, %[[HEAD:.*]]: index)
+// CHECK-SAME: (%{{.*}}: memref<{{[^%]*}}, %[[MAP:.*]]: !llvm.ptr {attn.tensor_map_of = 0 : i64}, %{{.*}}: index, %[[ROW:.*]]: index, %[[HEAD:.*]]: index)
 // CHECK: %[[SMEM:.*]] = llvm.mlir.addressof @attn_shared_memory
 // CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x
 // CHECK: %[[BATCH:.*]] = nvvm.read.ptx.sreg.ctaid.x
@@ -65,7 +65,7 @@
 !o = !attn.tile<128x96xf32, #attn.fragment<acc, warps = 8, split = rows>>
 !map = !attn.tensor_map<64 x 64 x bf16>
 !t = memref<?x?x8x96xbf16, strided<[?, ?, ?, 1]>>
-func.func @store(%O: !t, %m: !map, %n: index, %row: index, %head: index) {
+func.func @store(%O: !t, %m: !map {attn.tensor_map_of = 0 : i64}, %n: index, %row: index, %head: index) {
   scf.forall (%b) in (%n) {
     %pq = attn.pipe_create readers(8) offset = 0 barriers = 49152 : !pq
     attn.roles producer registers(24) {
@@ -93,7 +93,7 @@ func.func @store(%O: !t, %m: !map, %n: index, %row: index, %head: index) {
 !o = !attn.tile<64x32xf32, #attn.fragment<acc, warps = 4, split = rows>>
 !map = !attn.tensor_map<64 x 64 x f16>
 !t = memref<?x?x8x32xf16, strided<[?, ?, ?, 1]>>
-func.func @narrow(%O: !t, %m: !map, %n: index, %row: index, %head: index) {
+func.func @narrow(%O: !t, %m: !map {attn.tensor_map_of = 0 : i64}, %n: index, %row: index, %head: index) {
   scf.forall (%b) in (%n) {
     %pq = attn.pipe_create readers(4) offset = 0 barriers = 16384 : !pq
     attn.roles producer registers(24) {

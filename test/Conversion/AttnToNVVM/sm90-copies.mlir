@@ -26,10 +26,12 @@
 !map = !attn.tensor_map<48 x 64 x f16>
 !t = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
 func.func @one_box(%k: !t, %m: !map {attn.tensor_map_of = 0 : i64}, %n: index, %it: index, %row: index, %head: index) {
+  %c1 = arith.constant 1 : index
+  %keys = memref.dim %k, %c1 : !t
   scf.forall (%b) in (%n) {
     %p = attn.pipe_create readers(4) offset = 1024 barriers = 65536 : !pipe
     attn.roles producer registers(24) {
-      attn.copy_tile %k[%b, %row, %head] limit(%n) into %p[%it] alignment(16) map(%m : !map) : !t, !pipe
+      attn.copy_tile %k[%b, %row, %head] limit(%keys) into %p[%it] alignment(16) map(%m : !map) : !t, !pipe
     } consumer warps(4) registers(240) {
     }
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65568 : i64}
@@ -50,11 +52,13 @@ func.func @one_box(%k: !t, %m: !map {attn.tensor_map_of = 0 : i64}, %n: index, %
 !pipe = !attn.pipe<!attn.tile<64x96xbf16, #attn.boxed>, stages = 2>
 !map = !attn.tensor_map<64 x 64 x bf16>
 !t = memref<?x?x8x96xbf16, strided<[?, ?, ?, 1]>>
-func.func @two_boxes(%k: !t, %m: !map, %n: index, %row: index) {
+func.func @two_boxes(%k: !t, %m: !map {attn.tensor_map_of = 0 : i64}, %n: index, %row: index) {
+  %c1 = arith.constant 1 : index
+  %keys = memref.dim %k, %c1 : !t
   scf.forall (%b) in (%n) {
     %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !pipe
     attn.roles producer registers(24) {
-      attn.copy_tile %k[%b, %row, %b] limit(%n) into %p[%row] alignment(16) map(%m : !map) : !t, !pipe
+      attn.copy_tile %k[%b, %row, %b] limit(%keys) into %p[%row] alignment(16) map(%m : !map) : !t, !pipe
     } consumer warps(4) registers(240) {
     }
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65568 : i64}
@@ -78,11 +82,13 @@ func.func @two_boxes(%k: !t, %m: !map, %n: index, %row: index) {
 !pipe = !attn.pipe<!attn.tile<128x256xf16, #attn.boxed>, stages = 1>
 !map = !attn.tensor_map<128 x 64 x f16>
 !t = memref<?x?x8x256xf16, strided<[?, ?, ?, 1]>>
-func.func @four_boxes(%q: !t, %m: !map, %n: index, %row: index) {
+func.func @four_boxes(%q: !t, %m: !map {attn.tensor_map_of = 0 : i64}, %n: index, %row: index) {
+  %c1 = arith.constant 1 : index
+  %queries = memref.dim %q, %c1 : !t
   scf.forall (%b) in (%n) {
     %p = attn.pipe_create readers(8) offset = 0 barriers = 65536 : !pipe
     attn.roles producer registers(24) {
-      attn.copy_tile %q[%b, %row, %b] limit(%n) into %p[%row] alignment(16) map(%m : !map) : !t, !pipe
+      attn.copy_tile %q[%b, %row, %b] limit(%queries) into %p[%row] alignment(16) map(%m : !map) : !t, !pipe
     } consumer warps(8) registers(240) {
     }
   } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>, attn.smem_bytes = 65552 : i64}

@@ -65,7 +65,7 @@ func.func @columns_shared_out(%n: index, %i: index) {
 !p = !attn.pipe<!t, stages = 1>
 !m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
 !o = !attn.tile<64x72xf32, #attn.fragment<acc, warps = 4, split = rows>>
-func.func @store_of_odd_blocks(%n: index, %i: index, %o: !m, %m: !attn.tensor_map<64 x 64 x f16>) {
+func.func @store_of_odd_blocks(%n: index, %i: index, %o: !m, %m: !attn.tensor_map<64 x 64 x f16> {attn.tensor_map_of = 2 : i64}) {
   scf.forall (%b) in (%n) {
     %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
     attn.roles producer registers(24) {
@@ -85,7 +85,7 @@ func.func @store_of_odd_blocks(%n: index, %i: index, %o: !m, %m: !attn.tensor_ma
 !m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
 !o = !attn.tile<64x64xf32, #attn.fragment<acc, warps = 4, split = rows>>
 !a = !attn.tile<64x64xf16, #attn.fragment<a, warps = 4, split = rows>>
-func.func @store_through_registers(%n: index, %i: index, %o: !m, %m: !attn.tensor_map<64 x 64 x f16>) {
+func.func @store_through_registers(%n: index, %i: index, %o: !m, %m: !attn.tensor_map<64 x 64 x f16> {attn.tensor_map_of = 2 : i64}) {
   scf.forall (%b) in (%n) {
     attn.roles producer registers(24) {
     } consumer warps(4) registers(240) {
@@ -104,13 +104,15 @@ func.func @store_through_registers(%n: index, %i: index, %o: !m, %m: !attn.tenso
 !t = !attn.tile<64x64xf16, #attn.boxed>
 !p = !attn.pipe<!t, stages = 1>
 !m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
-func.func @narrow_map(%n: index, %i: index, %k: !m, %m: !attn.tensor_map<64 x 32 x f16>) {
+func.func @narrow_map(%n: index, %i: index, %k: !m, %m: !attn.tensor_map<64 x 32 x f16> {attn.tensor_map_of = 2 : i64}) {
+  %c1 = arith.constant 1 : index
+  %keys = memref.dim %k, %c1 : !m
   scf.forall (%b) in (%n) {
     %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
     attn.roles producer registers(24) {
       // expected-error @below {{'attn.copy_tile' op expected a map of boxes of 64 columns, whose bytes the barrier counts, got 32}}
       // expected-error @below {{failed to legalize operation 'attn.copy_tile'}}
-      attn.copy_tile %k[%b, %i, %i] limit(%n) into %p[%i] alignment(16) map(%m : !attn.tensor_map<64 x 32 x f16>) : !m, !p
+      attn.copy_tile %k[%b, %i, %i] limit(%keys) into %p[%i] alignment(16) map(%m : !attn.tensor_map<64 x 32 x f16>) : !m, !p
     } consumer warps(4) registers(240) {
     }
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
@@ -153,7 +155,7 @@ func.func @store_of_shared_memory(%n: index, %i: index, %o: !m) {
 !t = !attn.tile<64x64xf16, #attn.boxed>
 !p = !attn.pipe<!t, stages = 1>
 !m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
-func.func @bulk_store_of_shared_memory(%n: index, %i: index, %o: !m, %m: !attn.tensor_map<64 x 64 x f16>) {
+func.func @bulk_store_of_shared_memory(%n: index, %i: index, %o: !m, %m: !attn.tensor_map<64 x 64 x f16> {attn.tensor_map_of = 2 : i64}) {
   scf.forall (%b) in (%n) {
     %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
     attn.roles producer registers(24) {

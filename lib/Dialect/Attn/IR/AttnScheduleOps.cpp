@@ -242,6 +242,8 @@ LogicalResult MmaStartOp::verify() {
 }
 
 LogicalResult MmaWaitOp::verify() {
+  if (getProducts().empty())
+    return emitOpError() << "C1: expected at least one product to wait for, got 0";
   if (getProducts().size() != getTiles().size())
     return emitOpError() << "C1: expected as many results as operands, got " << getTiles().size()
                          << " for " << getProducts().size();
@@ -251,8 +253,6 @@ LogicalResult MmaWaitOp::verify() {
                            << tile.getType();
   if (int64_t pending = getPending(); pending < 0 || pending > 7)
     return emitOpError() << "C2: expected pending in [0, 7], got " << pending;
-  if (getProducts().empty())
-    return emitOpError() << "C1: expected at least one product to wait for, got 0";
   return success();
 }
 

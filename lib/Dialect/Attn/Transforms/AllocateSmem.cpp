@@ -17,16 +17,6 @@ namespace attn {
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
-static int64_t elementBytes(TileType tile) {
-  return tile.getElementType().getIntOrFloatBitWidth() / 8;
-}
-
-static int64_t tileBytes(TileType tile) {
-  if (isa<BoxedLayoutAttr>(tile.getLayout()))
-    return boxedTileBytes(tile.getRows(), tile.getCols());
-  return sharedTileBytes(tile.getRows(), tile.getCols(), elementBytes(tile));
-}
-
 /// Scratch that an op of the epilogue or the generic path needs while no copy is in flight.
 static int64_t scratchBytes(Operation *op) {
   // Row tiles on their way to 16-byte stores; warps with roles store from registers.
@@ -90,13 +80,12 @@ static void allocate(scf::ForallOp forall) {
     scratch = std::max(scratch, scratchBytes(op));
     if (auto create = dyn_cast<PipeCreateOp>(op)) {
       create.setOffset(used);
-      PipeType pipe = create.getPipe().getType();
-      used += pipe.getStages() * tileBytes(pipe.getTile()) / pipe.getParts();
+      used += pipeBytes(create.getPipe().getType());
     } else if (auto store = dyn_cast<LocalStoreOp>(op)) {
       // The loops of one pass follow each other: their scratch is one buffer.
       if (!scratchOffset) {
         scratchOffset = used;
-        used += tileBytes(store.getResult().getType());
+        used += sharedTileBytes(store.getResult().getType());
       }
       store.setOffset(*scratchOffset);
     }

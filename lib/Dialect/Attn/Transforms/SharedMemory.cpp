@@ -30,6 +30,17 @@ int64_t attn::boxedTileBytes(int64_t rows, int64_t cols) {
   return rows * llvm::divideCeil(cols, kBoxColumns) * kBoxColumns * 2;
 }
 
+int64_t attn::sharedTileBytes(TileType tile) {
+  if (isa<BoxedLayoutAttr>(tile.getLayout()))
+    return boxedTileBytes(tile.getRows(), tile.getCols());
+  return sharedTileBytes(tile.getRows(), tile.getCols(),
+                         tile.getElementType().getIntOrFloatBitWidth() / 8);
+}
+
+int64_t attn::pipeBytes(PipeType pipe) {
+  return pipe.getStages() * sharedTileBytes(pipe.getTile()) / pipe.getParts();
+}
+
 int64_t attn::barrierBytes(int64_t stages) { return stages * 16; }
 
 int64_t attn::mailboxBytes(int64_t stages) { return stages * kChunkBytes + barrierBytes(stages); }

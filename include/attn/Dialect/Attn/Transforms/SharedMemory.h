@@ -43,6 +43,12 @@ SharedLayoutAttr sharedLayoutFor(mlir::MLIRContext *context, int64_t cols, int64
 /// Bytes of a tile of this shape under `sharedLayoutFor`.
 int64_t sharedTileBytes(int64_t rows, int64_t cols, int64_t elementBytes);
 
+/// Bytes of a tile in shared memory under its layout.
+int64_t sharedTileBytes(TileType tile);
+
+/// Bytes of the stages of a pipe.
+int64_t pipeBytes(PipeType pipe);
+
 /// Bytes of the exchange that merges the outputs of the warps of a CTA: one f32 output tile,
 /// and m and l of every warp.
 int64_t warpMergeBytes(int64_t rows, int64_t cols, int64_t warps);
