@@ -172,3 +172,32 @@ func.func @f(%n: index) attributes {attn.kernel} {
   } {attn.schedule = #attn.schedule<>, attn.smem_bytes = 0 : i64}
   return
 }
+
+// -----
+// Nor messages that lie over tiles.
+// ERROR: has its messages at bytes [16368, 16432) of shared memory, expected them not to overlap the tiles at [0, 16384)
+// ARGS: --convert-attn-to-nvvm
+func.func @f(%n: index) attributes {attn.kernel} {
+  scf.forall (%i) in (%n) {
+    %p = attn.pipe_create readers(4) offset = 0 barriers = 32768 : !attn.pipe<!attn.tile<64x64xf16, #attn.boxed>, stages = 2>
+    %m = attn.mailbox_create readers(4) offset = 16368 : !attn.mailbox<values = 1, stages = 2>
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 65536 : i64}
+  return
+}
+
+// -----
+// ERROR: C2: expected the counter to be an argument of the kernel with attn.tile_counter
+func.func @f(%counter: memref<1xi32>, %tiles: i32) {
+  %t = attn.next_tile %counter of(%tiles) : memref<1xi32>
+  return
+}
+
+// -----
+// ERROR: C1: expected at least one product to wait for, got 0
+func.func @f() {
+  "attn.mma_wait"() {pending = 0 : i64} : () -> ()
+  return
+}
