@@ -10,7 +10,7 @@
 using namespace attn;
 
 /// Bounds of rows of schedule tables are powers of two between these, which a test holds them to.
-constexpr int64_t kShortestBound = 128, kLongestBound = 4096;
+constexpr int64_t kShortestBound = 128, kLongestBound = 8192;
 
 std::optional<int64_t> attn::lengthBound(int64_t seqLen) {
   if (seqLen > kLongestBound)
