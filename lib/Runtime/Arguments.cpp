@@ -49,9 +49,10 @@ static Status checkPlacement(const ArgumentSpec &spec, const TensorArg &tensor) 
   if (!tensor.data)
     return mismatch(spec, "an address", "null for shape " + tensor.shapeText());
   const int64_t elementBytes = byteSize(tensor.elementType);
-  const std::string alignment = std::to_string(spec.alignment);
+  // A call that fits makes no text.
+  auto alignment = [&] { return std::to_string(spec.alignment); };
   if (reinterpret_cast<uintptr_t>(tensor.data) % static_cast<uintptr_t>(spec.alignment) != 0)
-    return mismatch(spec, "an address aligned to " + alignment + " bytes",
+    return mismatch(spec, "an address aligned to " + alignment() + " bytes",
                     std::to_string(reinterpret_cast<uintptr_t>(tensor.data) %
                                    static_cast<uintptr_t>(spec.alignment)) +
                         " bytes past that; copy the tensor to aligned memory");
@@ -60,7 +61,7 @@ static Status checkPlacement(const ArgumentSpec &spec, const TensorArg &tensor) 
     if (tensor.sizes[d] < 2)
       continue;
     const int64_t stride = tensor.strides[d];
-    const std::string dim = std::to_string(d);
+    auto dim = [d] { return std::to_string(d); };
     if (d == tensor.rank - 1 && stride != 1)
       return mismatch(spec, "a contiguous last dimension (stride 1)",
                       "stride " + std::to_string(stride) + "; make the last dimension contiguous");
@@ -70,9 +71,10 @@ static Status checkPlacement(const ArgumentSpec &spec, const TensorArg &tensor) 
                                         static_cast<uint64_t>(spec.alignment) !=
                                     0)
       return mismatch(
-          spec, "strides that are multiples of " + alignment + " bytes, the kernel's alignment",
+          spec, "strides that are multiples of " + alignment() + " bytes, the kernel's alignment",
           "stride " + std::to_string(stride) + " elements of " + std::to_string(elementBytes) +
-              " bytes in dimension " + dim + "; pad the rows, or compile with a smaller alignment");
+              " bytes in dimension " + dim() +
+              "; pad the rows, or compile with a smaller alignment");
     int64_t extent;
     if (stride == std::numeric_limits<int64_t>::min() ||
         __builtin_mul_overflow(tensor.sizes[d] - 1, stride < 0 ? -stride : stride, &extent) ||
@@ -80,7 +82,7 @@ static Status checkPlacement(const ArgumentSpec &spec, const TensorArg &tensor) 
         __builtin_add_overflow(reach, extent, &reach))
       return mismatch(spec, "a tensor within the 64-bit address range",
                       "shape " + tensor.shapeText() + " with stride " + std::to_string(stride) +
-                          " in dimension " + dim);
+                          " in dimension " + dim());
   }
   return {};
 }
@@ -94,7 +96,6 @@ static Status checkTensor(const ArgumentSpec &spec, const TensorArg &tensor) {
                     "rank " + std::to_string(tensor.rank) + ", shape " + tensor.shapeText());
   for (int d = 0; d < tensor.rank; ++d) {
     const int64_t size = tensor.sizes[d];
-    // A call that fits makes no text.
     auto place = [&] {
       return std::to_string(size) + " in dimension " + std::to_string(d) + ", shape " +
              tensor.shapeText();
@@ -154,13 +155,16 @@ Status checkArguments(const Manifest &manifest, std::span<const Argument> argume
 // Packing
 //===----------------------------------------------------------------------===//
 
+/// Slots of seven tensors of rank 4 and a scale: what attention has and room for its scratch.
+static constexpr size_t kUsualSlots = 7 * 11 + 1;
+
 void KernelParams::add(const TensorArg &tensor) {
+  if (values.empty())
+    values.reserve(kUsualSlots);
   const uint64_t address = reinterpret_cast<uintptr_t>(tensor.data);
   values.insert(values.end(), {address, address, 0});
-  for (int d = 0; d < tensor.rank; ++d)
-    values.push_back(static_cast<uint64_t>(tensor.sizes[d]));
-  for (int d = 0; d < tensor.rank; ++d)
-    values.push_back(static_cast<uint64_t>(tensor.strides[d]));
+  values.insert(values.end(), tensor.sizes.begin(), tensor.sizes.begin() + tensor.rank);
+  values.insert(values.end(), tensor.strides.begin(), tensor.strides.begin() + tensor.rank);
 }
 
 void KernelParams::add(const ScalarArg &scalar) {

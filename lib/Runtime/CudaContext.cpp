@@ -10,9 +10,9 @@ namespace attn::rt {
 
 CudaContext::Scope::Scope(const CudaContext &context)
     : context(context),
-      pushed(context.cuda->check(context.cuda->api().ctxPushCurrent(context.context),
-                                 "making CUDA device " + std::to_string(context.info.ordinal) +
-                                     " current")) {}
+      pushed(context.cuda->check(context.cuda->api().ctxPushCurrent(context.context), [&] {
+        return "making CUDA device " + std::to_string(context.info.ordinal) + " current";
+      })) {}
 
 CudaContext::Scope::~Scope() {
   cuda::Context popped;

@@ -185,12 +185,12 @@ Status launch(const Module &module, std::span<const Argument> arguments, Workspa
                                             static_cast<unsigned>(kernel.threads), 1, 1,
                                             static_cast<unsigned>(kernel.dynamicSharedBytes),
                                             options.stream, params[i].pointers(), nullptr);
-    if (Status status = context.driver().check(
-            result, "launching kernel '" + kernel.name + "' (" + std::to_string(grid) +
-                        " blocks of " + std::to_string(kernel.threads) + " threads, " +
-                        std::to_string(kernel.dynamicSharedBytes) +
-                        " bytes of dynamic shared memory)");
-        !status)
+    auto what = [&] {
+      return "launching kernel '" + kernel.name + "' (" + std::to_string(grid) + " blocks of " +
+             std::to_string(kernel.threads) + " threads, " +
+             std::to_string(kernel.dynamicSharedBytes) + " bytes of dynamic shared memory)";
+    };
+    if (Status status = context.driver().check(result, what); !status)
       return status;
   }
   return {};

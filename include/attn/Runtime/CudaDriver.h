@@ -3,6 +3,7 @@
 #ifndef ATTN_RUNTIME_CUDADRIVER_H
 #define ATTN_RUNTIME_CUDADRIVER_H
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -68,6 +69,13 @@ public:
   /// Success, or an error that says `what` failed and how the driver calls it.
   /// Out of memory and a missing device are Unavailable, the rest Internal.
   Status check(cuda::Result result, std::string_view what) const;
+  /// The same where what() makes the text: a call that succeeds makes none.
+  template <std::invocable What> Status check(cuda::Result result, What &&what) const {
+    if (result == cuda::kSuccess)
+      return {};
+    const std::string text = what();
+    return check(result, std::string_view(text));
+  }
 
 private:
   CudaDriver() = default;
