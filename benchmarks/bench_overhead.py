@@ -17,10 +17,12 @@ import sys
 import time
 from pathlib import Path
 
+from attn_artifact import Driver
 from environment import host_manifest
 
 ROUNDS = 7
 BURST = 200  # Calls that a device's queue takes at once.
+EMPTY_KERNEL = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry empty(.param .u64 p) { ret; }"
 TYPES = {"f32": 0, "bf16": 1}  # AttnType of attn-c/Attn.h.
 
 
@@ -140,7 +142,24 @@ def bench_c(library, calls, on_gpu):
     empty = microseconds(lambda: nothing(jit), calls)
     took = microseconds(lambda: run(attention, argument), calls, wait) - empty
     del memory
-    return {"attnRun" + (" on a GPU" if on_gpu else ""): took}
+    if not on_gpu:
+        return {"attnRun": took}
+    return {"attnRun on a GPU": took, "cuLaunchKernel, one parameter": bench_launch(calls, wait)}
+
+
+def bench_launch(calls, wait):
+    """What the driver takes of a launch, in the context of PyTorch, less what ctypes takes."""
+    driver = Driver()
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    driver.call("cuModuleLoadData", ctypes.byref(module), ctypes.create_string_buffer(EMPTY_KERNEL))
+    driver.call("cuModuleGetFunction", ctypes.byref(function), module, b"empty")
+    value = ctypes.c_uint64(0)
+    parameters = (ctypes.c_void_p * 1)(ctypes.addressof(value))
+    launch, nothing = driver.library.cuLaunchKernel, driver.library.cuDriverGetVersion
+    version = ctypes.c_int()
+    arguments = (function, 8, 1, 1, 32, 1, 1, 0, ctypes.c_void_p(0), parameters, None)
+    empty = microseconds(lambda: nothing(ctypes.byref(version)), calls)
+    return microseconds(lambda: launch(*arguments), calls, wait) - empty
 
 
 def main():
