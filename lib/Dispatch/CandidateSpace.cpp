@@ -89,7 +89,7 @@ static void fillTiles(CandidateSpace &space, const TargetInfo &target,
   fill<bool>(space.qInRegisters, given.qInRegisters, {false, true});
   if (space.instruction.front() != Instruction::Wgmma)
     return;
-  fill<int64_t>(space.qStages, given.qStages, {1, 2, 3});
+  fill<int64_t>(space.qStages, given.qStages, {1, 2, 3, 4});
   fill<bool>(space.qByWarpgroup, given.qByWarpgroup, {false, true});
   // Most for those that compute first; equal shares last.
   fill<int64_t>(space.producerRegisters, given.producerRegisters, {24, 32, 40, 0});

@@ -99,3 +99,21 @@ func.func @padding_with_zeros(%k: memref<?x?x8x64xf16>, %n: index) {
   } {attn.alignment = 16 : i64, attn.schedule = #attn.schedule<>}
   return
 }
+
+// -----
+
+func.func @warps_of_no_warpgroup(%n: index) {
+  // expected-error @below {{expected warps to be a multiple of 4 with instruction = wgmma, got 2}}
+  scf.forall (%i) in (%n) {
+  } {attn.alignment = 16 : i64, attn.schedule = #attn.schedule<q_tile = 32, warps = 2, instruction = wgmma, q_by_warpgroup = true>}
+  return
+}
+
+// -----
+
+func.func @stages_of_parts(%n: index) {
+  // expected-error @below {{expected q_stages to be at least 2, one for each warpgroup, with q_by_warpgroup = true, got 1}}
+  scf.forall (%i) in (%n) {
+  } {attn.alignment = 16 : i64, attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma, q_by_warpgroup = true>}
+  return
+}

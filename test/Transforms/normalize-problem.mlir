@@ -160,6 +160,16 @@ func.func @one_query(%q: memref<2x1x8x64xf16>, %k: memref<2x64x2x64xf16>,
   return
 }
 
+// One query that is the keys too: their length is not known.
+// CHECK-LABEL: func @one_tensor(
+// CHECK-SAME: memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME: memref<?x1x8x64xf16, strided<[?, ?, ?, 1]>>
+func.func @one_tensor(%x: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>, %scale: f32) {
+  attn.forward ins(%x, %x, %x : memref<1x1x8x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>)
+      outs(%o : memref<1x1x8x64xf16>) scale(%scale)
+  return
+}
+
 // CHECK-LABEL: func @merge(
 // CHECK-SAME: memref<4x?x?x8x64xf32, strided<[?, ?, ?, ?, 1]>>
 // CHECK-SAME: memref<4x?x8x?xf32, strided<[?, ?, ?, 1]>>

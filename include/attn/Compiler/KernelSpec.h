@@ -83,7 +83,7 @@ template <class Pins, class Visitor> void visitPins(Pins &pins, Visitor &&visit)
   visit(SpecKey{"overlap", "softmax beside the products of its neighbours"}, pins.overlap);
   visit(SpecKey{"pingpong", "warpgroups take turns at products"}, pins.pingpong);
   visit(SpecKey{"persistent", "none, static or dynamic"}, pins.persistent);
-  visit(SpecKey{"q_stages", "Q tiles in flight or in use", 1, 8}, pins.qStages);
+  visit(SpecKey{"q_stages", "Q tiles, or parts of them, in flight or in use", 1, 8}, pins.qStages);
   visit(SpecKey{"q_by_warpgroup", "Q comes by parts, one for each warpgroup; q_stages counts them"},
         pins.qByWarpgroup);
   visit(SpecKey{"producer", "copies K, V and Q by tma or cp_async"}, pins.producer);

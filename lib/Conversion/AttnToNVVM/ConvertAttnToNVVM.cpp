@@ -159,7 +159,29 @@ static LogicalResult verifyTurns(RolesOp roles, int64_t warpgroups) {
 }
 
 /// Kernels of wgmma have roles, of the schedule's warps; others have none.
+/// All warps that compute release a stage; of tiles in parts, those of one warpgroup.
+static LogicalResult verifyReaders(PipeCreateOp create, ScheduleAttr schedule) {
+  int64_t parts = create.getPipe().getType().getParts();
+  if (!schedule.usesWgmma()) {
+    if (parts == 1)
+      return success();
+    return create.emitOpError() << "expected whole tiles with instruction = "
+                                << stringifyInstruction(schedule.getInstruction()) << ", got "
+                                << parts << " parts, of which warpgroups read one each";
+  }
+  std::optional<uint64_t> readers = create.getReaders();
+  if (!readers || int64_t(*readers) * parts == schedule.getWarps())
+    return success();
+  return create.emitOpError() << "expected " << schedule.getWarps() / parts << " readers ("
+                              << schedule.getWarps()
+                              << " consumer warps of the schedule, parts = " << parts << "), got "
+                              << *readers;
+}
+
 static LogicalResult verifyRoles(scf::ForallOp forall, ScheduleAttr schedule) {
+  for (PipeCreateOp create : forall.getOps<PipeCreateOp>())
+    if (failed(verifyReaders(create, schedule)))
+      return failure();
   SmallVector<RolesOp> roles(forall.getOps<RolesOp>());
   if (roles.size() != (schedule.usesWgmma() ? 1 : 0))
     return forall.emitOpError() << "expected " << (schedule.usesWgmma() ? "one" : "no")

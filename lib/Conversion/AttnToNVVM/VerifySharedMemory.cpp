@@ -14,13 +14,16 @@ using namespace attn;
 
 namespace {
 
-/// Bytes [begin, end) that an op places something in.
+/// Bytes that an op places something in.
 struct Place {
   Operation *op;
   StringRef what;
-  int64_t begin, end;
+  int64_t begin, bytes;
 
-  bool overlaps(const Place &other) const { return begin < other.end && other.begin < end; }
+  int64_t end() const { return begin + bytes; }
+  /// Its end may lie beyond 64 bits.
+  bool isWithin(int64_t size) const { return bytes <= size && begin <= size - bytes; }
+  bool overlaps(const Place &other) const { return begin < other.end() && other.begin < end(); }
   /// The loops of one pass follow each other and share their scratch.
   bool sharesWith(const Place &other) const {
     return isa<LocalStoreOp>(op) && isa<LocalStoreOp>(other.op);
@@ -34,7 +37,7 @@ static SmallVector<Place> collectPlaces(scf::ForallOp forall) {
   SmallVector<Place> places;
   auto add = [&](Operation *op, StringRef what, std::optional<uint64_t> offset, int64_t bytes) {
     if (offset)
-      places.push_back({op, what, int64_t(*offset), int64_t(*offset) + bytes});
+      places.push_back({op, what, int64_t(*offset), bytes});
   };
   forall.walk([&](Operation *op) {
     if (auto create = dyn_cast<PipeCreateOp>(op)) {
@@ -53,7 +56,8 @@ static SmallVector<Place> collectPlaces(scf::ForallOp forall) {
 
 static InFlightDiagnostic refuse(const Place &place) {
   return place.op->emitOpError() << "has its " << place.what << " at bytes [" << place.begin << ", "
-                                 << place.end << ") of shared memory, ";
+                                 << uint64_t(place.begin) + uint64_t(place.bytes)
+                                 << ") of shared memory, ";
 }
 
 static constexpr llvm::StringLiteral kWayOut = "; attn-allocate-smem places them anew";
@@ -62,7 +66,7 @@ LogicalResult attn::verifySharedMemory(scf::ForallOp forall) {
   int64_t bytes = forall->getAttrOfType<IntegerAttr>(kSmemBytesAttr).getInt();
   SmallVector<Place> places = collectPlaces(forall);
   for (auto [i, place] : llvm::enumerate(places)) {
-    if (place.end > bytes)
+    if (!place.isWithin(bytes))
       return refuse(place) << "expected them within the " << bytes << " of " << kSmemBytesAttr
                            << kWayOut;
     for (const Place &other : ArrayRef(places).take_front(i)) {
@@ -70,7 +74,7 @@ LogicalResult attn::verifySharedMemory(scf::ForallOp forall) {
         continue;
       InFlightDiagnostic diag = refuse(place)
                                 << "expected them not to overlap the " << other.what << " at ["
-                                << other.begin << ", " << other.end << ")" << kWayOut;
+                                << other.begin << ", " << other.end() << ")" << kWayOut;
       diag.attachNote(other.op->getLoc()) << "which are placed here";
       return diag;
     }

@@ -18,3 +18,16 @@ func.func @columns(%n: index) {
   } {attn.schedule = #attn.schedule<>}
   return
 }
+
+// -----
+
+!t = !attn.tile<64x64xf16, #attn.shared<pitch = 128, xor_mask = 7>>
+!p = !attn.pipe<!t, stages = 2, parts = 2>
+func.func @parts_for_warps(%n: index, %i: index) {
+  scf.forall (%b) in (%n) {
+    // expected-error @below {{'attn.pipe_create' op expected whole tiles with instruction = mma, got 2 parts, of which warpgroups read one each}}
+    %p = attn.pipe_create offset = 0 : !p
+    attn.pipe_acquire %p[%i] : !p
+  } {attn.schedule = #attn.schedule<q_tile = 64>, attn.smem_bytes = 16384 : i64}
+  return
+}

@@ -102,3 +102,18 @@ func.func @scratch_over_tiles(%n: index) {
   } {attn.schedule = #attn.schedule<instruction = fma>, attn.smem_bytes = 16384 : i64}
   return
 }
+
+// -----
+
+// An end beyond 64 bits.
+!p = !attn.pipe<!attn.tile<64x64xf16, #attn.boxed>, stages = 1>
+func.func @far(%n: index) {
+  scf.forall (%b) in (%n) {
+    // expected-error @below {{'attn.pipe_create' op has its tiles at bytes [9223372036854774784, 9223372036854782976) of shared memory, expected them within the 8208 of attn.smem_bytes}}
+    %p = attn.pipe_create readers(4) offset = 9223372036854774784 barriers = 8192 : !p
+    attn.roles producer registers(24) {
+    } consumer warps(4) registers(240) {
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 8208 : i64}
+  return
+}

@@ -315,7 +315,7 @@ func.func @small_parts(%n: index, %i: index) {
   scf.forall (%b) in (%n) {
     // expected-error @below {{'attn.pipe_create' op expected parts of 64 rows, those of a warpgroup, got 32}}
     // expected-error @below {{failed to legalize operation 'attn.pipe_create'}}
-    %p = attn.pipe_create readers(4) offset = 0 barriers = 65536 : !p
+    %p = attn.pipe_create readers(2) offset = 0 barriers = 65536 : !p
     attn.roles producer registers(24) {
     } consumer warps(8) registers(240) {
       attn.pipe_ready %p[%i] : !p
@@ -338,6 +338,22 @@ func.func @keys_in_parts(%n: index, %i: index) {
       // expected-error @below {{'attn.mma_start' op expected operand b in shared memory boxes of all its rows, got '!attn.tile<128x64xf16, #attn.boxed<parts = 2>>'}}
       // expected-error @below {{failed to legalize operation 'attn.mma_start'}}
       %f = attn.mma_start %t, %t transpose_b : !t, !t -> !attn.in_flight<!s>
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
+  return
+}
+
+// -----
+
+!t = !attn.tile<128x64xf16, #attn.boxed<parts = 2>>
+!p = !attn.pipe<!t, stages = 3, parts = 2>
+func.func @readers_of_parts(%n: index, %i: index) {
+  scf.forall (%b) in (%n) {
+    // expected-error @below {{'attn.pipe_create' op expected 4 readers (8 consumer warps of the schedule, parts = 2), got 8}}
+    %p = attn.pipe_create readers(8) offset = 0 barriers = 65536 : !p
+    attn.roles producer registers(24) {
+    } consumer warps(8) registers(240) {
+      attn.pipe_ready %p[%i] : !p
     }
   } {attn.schedule = #attn.schedule<q_tile = 128, warps = 8, instruction = wgmma>, attn.smem_bytes = 65600 : i64}
   return

@@ -115,3 +115,22 @@ func.func @limit_of_another_dim(%n: index, %k: !m, %m: !map {attn.tensor_map_of 
   } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 8208 : i64}
   return
 }
+
+// -----
+
+!p = !attn.pipe<!attn.tile<64x64xf16, #attn.boxed>, stages = 1>
+!map = !attn.tensor_map<64 x 64 x f16>
+!m = memref<?x?x8x64xf16, strided<[?, ?, ?, 1]>>
+func.func @alignment(%n: index, %k: !m, %m: !map {attn.tensor_map_of = 1 : i64}) {
+  %c1 = arith.constant 1 : index
+  %rows = memref.dim %k, %c1 : !m
+  scf.forall (%b) in (%n) {
+    %p = attn.pipe_create readers(4) offset = 0 barriers = 8192 : !p
+    attn.roles producer registers(24) {
+      // expected-error @below {{'attn.copy_tile' op expected an alignment of at least 16 bytes, which tensor maps want, got 8; choose producer = cp_async}}
+      attn.copy_tile %k[%b, %b, %b] limit(%rows) into %p[%b] alignment(8) map(%m : !map) : !m, !p
+    } consumer warps(4) registers(240) {
+    }
+  } {attn.schedule = #attn.schedule<q_tile = 64, warps = 4, instruction = wgmma>, attn.smem_bytes = 8208 : i64}
+  return
+}

@@ -156,6 +156,11 @@ func.func private @f(!attn.pipe<!attn.tile<64x64xf16>, stages = 3, parts = 3>)
 
 // -----
 
+// expected-error@+1 {{expected tiles in the pipe's parts, got 4 and 2}}
+func.func private @f(!attn.pipe<!attn.tile<64x64xf16, #attn.boxed<parts = 4>>, stages = 2, parts = 2>)
+
+// -----
+
 // expected-error@+1 {{expected 16-bit elements and a multiple of 24 rows for #attn.boxed<parts = 3>, got 64 rows of 'f16'}}
 func.func private @f(!attn.tile<64x64xf16, #attn.boxed<parts = 3>>)
 

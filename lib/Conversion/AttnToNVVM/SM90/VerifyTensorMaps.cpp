@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace attn;
 
+/// Bytes that addresses and strides are multiples of (CUDA driver API, cuTensorMapEncodeTiled).
+static constexpr uint64_t kTensorMapAlignment = 16;
+
 /// The tensor that the runtime will encode a map of, null if nothing says.
 static Value tensorOf(Value map) {
   auto argument = dyn_cast<BlockArgument>(map);
@@ -80,6 +83,10 @@ LogicalResult attn::verifyTensorMaps(scf::ForallOp forall) {
       return WalkResult::advance();
     if (failed(verifyMap(op, copy.getMap(), copy.getSource(), "source")))
       return WalkResult::interrupt();
+    if (copy.getAlignment() < kTensorMapAlignment)
+      return copy.emitOpError() << "expected an alignment of at least " << kTensorMapAlignment
+                                << " bytes, which tensor maps want, got " << copy.getAlignment()
+                                << "; choose producer = cp_async";
     return verifyLimit(copy);
   });
   return failure(result.wasInterrupted());

@@ -137,6 +137,10 @@ LogicalResult PipeType::verify(function_ref<InFlightDiagnostic()> emitError, Til
   if (parts < 1 || parts > stages)
     return emitError() << "expected parts in [1, stages], got " << parts << " of " << stages
                        << " stages";
+  if (auto boxed = dyn_cast_if_present<BoxedLayoutAttr>(tile.getLayout());
+      boxed && boxed.getParts() != parts)
+    return emitError() << "expected tiles in the pipe's parts, got " << boxed.getParts() << " and "
+                       << parts;
   if (tile.getRows() % parts != 0)
     return emitError() << "expected tiles of a multiple of " << parts << " rows for as many parts, "
                        << "got " << tile;

@@ -332,6 +332,13 @@ void RolePipeInserter::insertInto(Block &block, SmallVector<Value> &counters) {
 }
 
 LogicalResult RolePipeInserter::run() {
+  if (schedule.getWarps() % kWarpgroupWarps != 0)
+    return forall.emitOpError() << "expected warps to be a multiple of " << kWarpgroupWarps
+                                << " with instruction = wgmma, got " << schedule.getWarps();
+  if (schedule.getQStages() < schedule.getQParts())
+    return forall.emitOpError() << "expected q_stages to be at least " << schedule.getQParts()
+                                << ", one for each warpgroup, with q_by_warpgroup = true, got "
+                                << schedule.getQStages();
   // Where tensor maps do not take Q, they do not take O.
   if (!schedule.copiesWithThreads())
     storeThroughQ();

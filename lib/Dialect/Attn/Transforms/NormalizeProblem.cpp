@@ -45,10 +45,10 @@ static SizeDims sizeDims(OpOperand &use) {
 
 /// The shape with batch and lengths known at run time only: every kernel is right for every length,
 /// and loops of one iteration would be gone before the passes that look for them. A single query
-/// stays known, which schedules for decode ask for.
+/// stays known, which schedules for decode ask for, unless its tensor holds keys too.
 static SmallVector<int64_t> withRuntimeSizes(BlockArgument argument) {
   SmallVector<int64_t> shape(cast<MemRefType>(argument.getType()).getShape());
-  llvm::SmallBitVector isSize(shape.size(), true);
+  llvm::SmallBitVector isSize(shape.size(), true), isSizeOfKeys(shape.size());
   for (OpOperand &use : argument.getUses()) {
     SizeDims dims = sizeDims(use);
     llvm::SmallBitVector here(shape.size());
@@ -56,7 +56,10 @@ static SmallVector<int64_t> withRuntimeSizes(BlockArgument argument) {
     if (!dims.ofQueries || shape[dims.length] != 1)
       here.set(dims.length);
     isSize &= here;
+    if (!dims.ofQueries)
+      isSizeOfKeys |= here;
   }
+  isSize |= isSizeOfKeys;
   for (unsigned dim : isSize.set_bits())
     shape[dim] = ShapedType::kDynamic;
   return shape;

@@ -177,8 +177,9 @@ static bool fillPartsBehindKeys(RolesOp roles, Value pipe) {
   return true;
 }
 
-/// Whether the next tile's first product can start before the store is done: its Q has room, and no
-/// fill that it needs comes behind one that waits for the store.
+/// Makes sure that the next tile's first product can start before the store is done, and returns
+/// false where it cannot: its Q must have room, and no fill that it needs may come behind one that
+/// waits for the store, so that fills may move.
 static bool makeRoom(StoreThroughPipe &store) {
   PipeType pipe = cast<PipeType>(store.pipe().getType());
   return pipe.getStages() >= 2 * pipe.getParts() ||

@@ -179,7 +179,7 @@ def Attn_Schedule : Attn_Attr<"Schedule", "schedule"> {
     - `persistent`: `none` (a CTA for each Q tile), `static` (as many CTAs as run at once,
       each takes every n-th tile) or `dynamic` (each draws the next one from a counter in global
       memory).
-    - `q_stages`: Q tiles in flight or in use.
+    - `q_stages`: Q tiles, or parts of them, in flight or in use.
     - `q_by_warpgroup`: the rows of each warpgroup come and go by themselves, and `q_stages`
       counts such parts of Q tiles.
     - `producer`: `tma` (one warp copies boxes of tensor maps, which want 16-byte alignment) or

@@ -51,7 +51,7 @@ def AttnInsertPipes : Pass<"attn-insert-pipes", "::mlir::func::FuncOp"> {
 
     Programs whose copies are made by warps of their own get the fill of a stage and the wait
     for it at the place of each load. For `producer = cp_async` K has two warps of the producer as
-    writers, Q and V the other two.
+    writers, Q and V the other two. With `q_by_warpgroup` a Q tile is filled part by part.
 
     ```mlir
     %k = attn.load_tile %K[%b, %j, %h] limit(%n) ...
@@ -232,7 +232,10 @@ def AttnOverlapStores : Pass<"attn-overlap-stores", "::mlir::func::FuncOp"> {
   let description = [{
     Where a CTA computes one Q tile after the other and Q has two buffers or more: what computes
     waits for the store of a tile, and releases the buffer that it goes through, once the first
-    product of the next tile is there. With one buffer the next Q needs that one first.
+    product of the next tile is there. With one buffer the next Q needs that one first. A Q that
+    comes in parts needs more stages than parts; with fewer than those of two tiles, the fills of
+    all parts but the first, which may wait for such a release, move behind the first fill of keys,
+    which the first product needs.
 
     ```mlir
     scf.for ... iter_args(%it) {
@@ -304,8 +307,8 @@ def AttnAssignLayouts : Pass<"attn-assign-layouts", "::mlir::func::FuncOp"> {
   let summary = "decide where each tile lives: shared memory or mma fragments";
   let description = [{
     Gives every tile, softmax state and pipe type of a CTA loop its layout: buffers of
-    pipes `#attn.shared`, everything else `#attn.fragment`, split over the warps as the
-    schedule's `warp_split` says.
+    pipes `#attn.shared` (`#attn.boxed` with wgmma), everything else `#attn.fragment`, split over
+    the warps as the schedule's `warp_split` says.
   }];
 }
 
