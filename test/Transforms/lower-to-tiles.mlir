@@ -277,20 +277,6 @@ func.func @longest_first(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %sc
 
 // -----
 
-// Where CTAs are persistent, attn-persist says which tile is when.
-// CHECK-LABEL: func @persistent
-// CHECK: scf.forall (%{{.*}}, %{{.*}}, %[[ID:.*]]) in
-// CHECK: arith.muli %[[ID]],
-func.func @persistent(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %scale: f32) {
-  attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
-               outs(%o : memref<?x?x8x64xf16>) scale(%scale)
-               schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = dynamic,
-                         order = longest_first>)
-  return
-}
-
-// -----
-
 // The rows of a tile are the query heads of a key/value head: 4 of 8 are a view that begins at head
 // 4 g. One query of a causal mask sees all keys, whose end alone is tested.
 // CHECK-LABEL: func @pack_gqa

@@ -204,36 +204,3 @@ func.func @parts(%q: !one, %k: !kv, %o: memref<3x?x1x8x64xf32>, %lse: memref<3x?
               order = longest_first, producer = cp_async>)
   return
 }
-
-// One head is no dim of the grid: what is left behind the batches is Q tiles, the last ones first.
-!h = memref<?x?x1x64xf16, strided<[?, ?, ?, 1]>>
-// CHECK-LABEL: func @one_head
-// CHECK: %[[QTILES:.*]] = arith.ceildivui %{{.*}}, %c128
-// CHECK: %[[LAST_ROW:.*]] = arith.subi %[[QTILES]], %c1
-// CHECK: scf.for %
-// CHECK:   %[[PLACE:.*]] = arith.remui
-// CHECK:   %[[FROM_LAST:.*]] = arith.index_cast %[[PLACE]]
-// CHECK:   %[[I:.*]] = arith.subi %[[LAST_ROW]], %[[FROM_LAST]]
-// CHECK:   %[[IDS:.*]]:2 = attn.mailbox_pass %{{.*}} (%{{.*}}, %[[I]])
-// CHECK:   arith.muli %[[IDS]]#1, %c128
-func.func @one_head(%q: !h, %o: !h, %s: f32) {
-  attn.forward ins(%q, %q, %q : !h, !h, !h) outs(%o : !h) scale(%s)
-    mask(#attn.causal<bottom_right>) alignment(16)
-    schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = static,
-              order = longest_first>)
-  return
-}
-
-// One query is in one tile, and heads are the last dim, in plain order.
-// CHECK-LABEL: func @one_query
-// CHECK-NOT: arith.subi
-// CHECK: scf.forall
-// CHECK: %[[IDS:.*]]:2 = attn.mailbox_pass
-// CHECK: attn.load_tile %arg0[%[[IDS]]#0, %c0, %[[IDS]]#1]
-func.func @one_query(%q: !one, %k: !kv, %o: !one, %s: f32) {
-  attn.forward ins(%q, %k, %k : !one, !kv, !kv) outs(%o : !one) scale(%s)
-    mask(#attn.causal<bottom_right>) alignment(16)
-    schedule(<q_tile = 128, warps = 8, instruction = wgmma, persistent = static,
-              order = longest_first>)
-  return
-}

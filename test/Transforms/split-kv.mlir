@@ -35,19 +35,6 @@ func.func @no_lse(%q: memref<3x1x8x64xf16>, %k: memref<3x?x8x64xf16>, %v: memref
   return
 }
 
-// Tiles of a merge are equally long: it has no use for an order.
-// CHECK-LABEL: func.func @order(
-// CHECK:         attn.forward
-// CHECK-SAME:      schedule(<split_kv = 2, order = longest_first>)
-// CHECK:         attn.merge_states
-// CHECK-SAME:      schedule(<>)
-func.func @order(%q: memref<?x?x8x64xf16>, %o: memref<?x?x8x64xf16>, %scale: f32) {
-  attn.forward ins(%q, %q, %q : memref<?x?x8x64xf16>, memref<?x?x8x64xf16>, memref<?x?x8x64xf16>)
-               outs(%o : memref<?x?x8x64xf16>) scale(%scale) mask(#attn.causal<bottom_right>)
-               schedule(#attn.schedule<split_kv = 2, order = longest_first>)
-  return
-}
-
 // CHECK-LABEL: func.func @whole(
 // CHECK-NOT:     attn.workspace
 // CHECK-NOT:     attn.merge_states

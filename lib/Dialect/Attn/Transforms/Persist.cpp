@@ -39,11 +39,13 @@ private:
   void takeEveryNth();
   LogicalResult drawEach();
   Value addCounter();
-  /// Tells all roles the ids of the tile at these places; a negative first one where there is no
-  /// tile, if `more` says so.
-  SmallVector<Value> pass(ArrayRef<Value> places, Value round, Value more = {});
+  void hoistReversals();
+  /// Tells all roles the ids of a tile; a negative first one where there is no tile, if `more` says
+  /// so.
+  SmallVector<Value> pass(ArrayRef<Value> ids, Value round, Value more = {});
   /// Moves the loop's body to the end of a block, for a tile of these ids.
   void moveBody(Block &block, ValueRange ids);
+  Value widen(Value value) { return arith::IndexCastOp::create(b, loc, b.getIndexType(), value); }
   Value position(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
 
   scf::ForallOp forall;
@@ -54,16 +56,44 @@ private:
   /// How many tiles there are, the size of the grid, and the number of the CTA in it (i32).
   Value tiles, ctas, cta;
   Value mailbox;
+  /// For each id, what it is taken from if the body counts its tiles from the last one; else null.
+  SmallVector<Value> lastIds;
 };
 
 } // namespace
 
-SmallVector<Value> Persister::pass(ArrayRef<Value> places, Value round, Value more) {
-  SmallVector<Value> ids = numbering.ids(places);
+/// The producer does the counting from the last tile, where that is all the body does with an id.
+void Persister::hoistReversals() {
+  for (Value id : forall.getInductionVars()) {
+    lastIds.push_back({});
+    auto reversal = id.hasOneUse() ? dyn_cast<arith::SubIOp>(*id.user_begin()) : arith::SubIOp();
+    if (!reversal || reversal.getRhs() != id)
+      continue;
+    Value last = reversal.getLhs();
+    Operation *def = last.getDefiningOp();
+    if (def && def->getBlock() == forall.getBody() && isPure(def) &&
+        llvm::none_of(def->getOperands(), [&](Value operand) {
+          return operand.getParentRegion() == &forall.getRegion();
+        }))
+      def->moveBefore(forall);
+    if (last.getParentRegion() == &forall.getRegion())
+      continue;
+    lastIds.back() = last;
+    reversal.getResult().replaceAllUsesWith(id);
+    reversal.erase();
+  }
+}
+
+SmallVector<Value> Persister::pass(ArrayRef<Value> ids, Value round, Value more) {
+  SmallVector<Value> values;
+  for (auto [id, last] : llvm::zip(ids, lastIds)) {
+    Value wide = widen(id);
+    values.push_back(last ? Value(arith::SubIOp::create(b, loc, last, wide)) : wide);
+  }
   if (more)
-    ids.front() = numbering.choose(more, ids.front(), position(-1));
+    values.front() = numbering.choose(more, values.front(), position(-1));
   auto pass = MailboxPassOp::create(b, loc, SmallVector<Type>(ids.size(), b.getIndexType()),
-                                    mailbox, round, ids);
+                                    mailbox, round, values);
   return SmallVector<Value>(pass.getPassed());
 }
 
@@ -93,11 +123,11 @@ void Persister::takeEveryNth() {
   auto [full, left] = n.divide(tiles, ctas);
   Value another = n.compare(arith::CmpIPredicate::slt, placeInRound(full), left);
   Value rounds = n.make<arith::AddIOp>(full, n.choose(another, n.constant(1), n.constant(0)));
-  auto loop = scf::ForOp::create(b, loc, position(0), n.widen(rounds), position(1));
+  auto loop = scf::ForOp::create(b, loc, position(0), widen(rounds), position(1));
   b.setInsertionPointToStart(loop.getBody());
   Value round = n.narrow(loop.getInductionVar());
   Value tile = n.make<arith::AddIOp>(n.make<arith::MulIOp>(round, ctas), placeInRound(round));
-  moveBody(*loop.getBody(), pass(n.places(tile), loop.getInductionVar()));
+  moveBody(*loop.getBody(), pass(n.ids(tile), loop.getInductionVar()));
 }
 
 /// The counter is an argument of the kernel, which the runtime provides.
@@ -123,9 +153,8 @@ LogicalResult Persister::drawEach() {
 
   Block *before = b.createBlock(&loop.getBefore(), {}, carried, {loc, loc});
   Value tile = before->getArgument(0), round = before->getArgument(1);
-  SmallVector<Value> places = n.places(tile);
-  SmallVector<Value> values =
-      pass(places, round, n.compare(arith::CmpIPredicate::ult, tile, tiles));
+  SmallVector<Value> ids = n.ids(tile);
+  SmallVector<Value> values = pass(ids, round, n.compare(arith::CmpIPredicate::ult, tile, tiles));
   Value told = n.compare(arith::CmpIPredicate::sge, values.front(), position(0));
   values.insert(values.begin(), round);
   scf::ConditionOp::create(b, loc, told, values);
@@ -142,6 +171,7 @@ LogicalResult Persister::drawEach() {
 }
 
 LogicalResult Persister::run() {
+  hoistReversals();
   Value count = numbering.count();
   Value size = NumCtasOp::create(b, loc, count);
   auto grid =

@@ -18,11 +18,9 @@ namespace attn {
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace attn
 
-/// That of the merge, whose tiles are equally long.
-static ScheduleAttr mergeSchedule(ScheduleAttr schedule) {
+static ScheduleAttr withoutSplit(ScheduleAttr schedule) {
   ScheduleValues values = toValues(schedule);
   values.splitKV = 1;
-  values.order = TileOrder::Linear;
   return toAttr(schedule.getContext(), values);
 }
 
@@ -84,7 +82,7 @@ static LogicalResult split(ForwardOp op) {
   OpBuilder b(op->getContext());
   b.setInsertionPointAfter(op);
   auto merge = MergeStatesOp::create(b, loc, partialO, partialLse, partialTail, o, lse,
-                                     mergeSchedule(op.getScheduleAttr()));
+                                     withoutSplit(op.getScheduleAttr()));
   merge->setAttr(kAlignmentAttr, b.getI64IntegerAttr(op.getAlignmentBytes()));
   return success();
 }

@@ -26,23 +26,6 @@ TileNumbering::TileNumbering(OpBuilder &b, scf::ForallOp tiles, ScheduleAttr sch
              tiles.getRank() == 3) {
   for (OpFoldResult bound : tiles.getMixedUpperBound())
     bounds.push_back(getValueOrCreateConstantIndexOp(b, loc, bound));
-  // Q tiles are the last dim behind parts and batches, unless one tile is known to have all
-  // queries: then heads may be the last, whose number is always known.
-  int64_t dimsBefore = schedule.getSplitKv() > 1 ? 2 : 1;
-  if (schedule.getOrder() == TileOrder::LongestFirst && tiles.getRank() > dimsBefore &&
-      !getConstantIntValue(bounds.back()))
-    lastRow =
-        arith::SubIOp::create(b, loc, bounds.back(), arith::ConstantIndexOp::create(b, loc, 1));
-}
-
-SmallVector<Value> TileNumbering::ids(ArrayRef<Value> places) {
-  SmallVector<Value> ids;
-  for (Value place : places)
-    ids.push_back(widen(place));
-  // With a causal mask the last rows have the most keys.
-  if (lastRow)
-    ids.back() = arith::SubIOp::create(b, loc, lastRow, ids.back());
-  return ids;
 }
 
 Value TileNumbering::count() {
@@ -52,13 +35,13 @@ Value TileNumbering::count() {
   return product;
 }
 
-/// The last one runs fastest.
-SmallVector<Value> TileNumbering::placesInOrder(Value tile) {
-  SmallVector<Value> places(bounds.size());
+/// The last id runs fastest.
+SmallVector<Value> TileNumbering::idsInOrder(Value tile) {
+  SmallVector<Value> ids(bounds.size());
   for (unsigned i = bounds.size() - 1; i > 0; --i)
-    std::tie(tile, places[i]) = divide(tile, narrow(bounds[i]));
-  places.front() = tile;
-  return places;
+    std::tie(tile, ids[i]) = divide(tile, narrow(bounds[i]));
+  ids.front() = tile;
+  return ids;
 }
 
 /// How the heads are shared out among sections. Heads that share keys and values stay together.
@@ -97,7 +80,7 @@ void TileNumbering::prepare() {
 /// their short and to their long tiles in turn, the last one to its short ones: where lengths
 /// jumped at the start of a section, the CTAs that count from that end would always get the longer
 /// tiles.
-SmallVector<Value> TileNumbering::placesBySections(Value tile) {
+SmallVector<Value> TileNumbering::idsBySections(Value tile) {
   Value heads = narrow(bounds[1]), rows = narrow(bounds[2]);
   Value one = constant(1), zero = constant(0);
   // The first sections have one group more.

@@ -25,19 +25,14 @@ public:
   mlir::Value count();
   /// What all tiles share of the way to their ids; computed where `b` stands.
   void prepare();
-  /// The place of a tile in each dim of the loop, counted from the longest tiles (i32).
-  llvm::SmallVector<mlir::Value> places(mlir::Value tile) {
-    return sorted ? placesBySections(tile) : placesInOrder(tile);
+  /// The ids of a tile in the loop (i32).
+  llvm::SmallVector<mlir::Value> ids(mlir::Value tile) {
+    return sorted ? idsBySections(tile) : idsInOrder(tile);
   }
-  /// The ids that the loop has at these places (index).
-  llvm::SmallVector<mlir::Value> ids(llvm::ArrayRef<mlir::Value> places);
 
   // Arithmetic of i32 values.
   mlir::Value narrow(mlir::Value value) {
     return mlir::arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
-  }
-  mlir::Value widen(mlir::Value value) {
-    return mlir::arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
   }
   mlir::Value constant(int64_t value) {
     return mlir::arith::ConstantIntOp::create(b, loc, value, 32);
@@ -57,15 +52,13 @@ public:
   }
 
 private:
-  llvm::SmallVector<mlir::Value> placesInOrder(mlir::Value tile);
-  llvm::SmallVector<mlir::Value> placesBySections(mlir::Value tile);
+  llvm::SmallVector<mlir::Value> idsInOrder(mlir::Value tile);
+  llvm::SmallVector<mlir::Value> idsBySections(mlir::Value tile);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::scf::ForallOp tiles;
   bool sorted;
-  /// The last Q tile (index), from which they are counted where long ones come first; else null.
-  mlir::Value lastRow;
   llvm::SmallVector<mlir::Value> bounds;
   /// Sets of heads whose keys and values fit the cache together: `last` + 1 of them, the first
   /// `larger` of which have one group of heads more than the others, which have `groups` (i32).

@@ -99,9 +99,7 @@ void ForwardTileBuilder::bindCoordinates(ValueRange ids) {
   if (ids.size() < 3)
     return;
   Value tile = ids[2];
-  // Persistent CTAs number the tiles, in this order or a better one: see TileNumbering.
-  if (schedule.getOrder() == TileOrder::LongestFirst &&
-      schedule.getPersistent() == Persistence::None)
+  if (schedule.getOrder() == TileOrder::LongestFirst)
     tile =
         arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, numQTiles, constant(1)), tile);
   rowBegin = arith::MulIOp::create(b, loc, tile, constant(schedule.getQTile()));
