@@ -7,6 +7,16 @@
 // RUN: diff %t/cpu/4-tile.mlir %t/sm_90/4-tile.mlir
 // RUN: FileCheck %s < %t/cpu/4-tile.mlir
 
+// With warpgroups, roles and CTAs that draw tiles it is the same but for the attribute that says so.
+// DEFINE: %{wgmma} = kv_order = descending, overlap = true, persistent = dynamic, q_stages = 2, instruction = wgmma
+// RUN: sed -e "s/q_tile = 128, order/q_tile = 128, warps = 8, %{wgmma}, order/" -e "s/kv_tile = 32>/q_tile = 128, warps = 8, %{wgmma}, kv_tile = 32>/" -e "s/split_kv = 2>/q_tile = 128, warps = 8, %{wgmma}, split_kv = 2>/" %s > %t.wgmma.mlir
+// RUN: sed -e "s/q_tile = 128, order/q_tile = 128, warps = 8, order/" -e "s/kv_tile = 32>/q_tile = 128, warps = 8, kv_tile = 32>/" -e "s/split_kv = 2>/q_tile = 128, warps = 8, split_kv = 2>/" %s > %t.mma.mlir
+// RUN: attn-opt %t.wgmma.mlir --attn-pipeline=target=sm_90a --attn-dump-stages=%t/wgmma -o /dev/null
+// RUN: attn-opt %t.mma.mlir --attn-pipeline=target=sm_80 --attn-dump-stages=%t/mma -o /dev/null
+// RUN: sed "s/attn.schedule = #attn.schedule<[^>]*>//" %t/wgmma/4-tile.mlir > %t.wgmma.txt
+// RUN: grep -c "instruction = wgmma" %t/wgmma/4-tile.mlir
+// RUN: sed "s/attn.schedule = #attn.schedule<[^>]*>//" %t/mma/4-tile.mlir | diff %t.wgmma.txt -
+
 // CHECK-LABEL: func.func @causal
 // CHECK: attn.mask_class = "full"
 // CHECK-LABEL: func.func @window_softcap
