@@ -118,10 +118,10 @@ static std::string checkWgmma(const ProblemFacts &facts, const TargetInfo &targe
   if (facts.element & ~elements::SixteenBit)
     return "instruction: wgmma expects f16 or bf16 tensors, got f32; choose instruction = fma";
   bool usesTensorMaps = !schedule.copiesWithThreads();
-  if (usesTensorMaps && facts.alignmentBytes < kMmaAlignmentBytes)
+  if (usesTensorMaps && facts.alignmentBytes < kTensorMapAlignment)
     return llvm::formatv("producer: tma expects an alignment of at least {0} bytes, got {1}; "
                          "promise alignment({0}) on the op or choose producer = cp_async",
-                         kMmaAlignmentBytes, facts.alignmentBytes);
+                         kTensorMapAlignment, facts.alignmentBytes);
   if (!usesTensorMaps && schedule.getPersistent() == Persistence::Dynamic)
     return "persistent: expected none or static with producer = cp_async, whose warps do not tell "
            "each other which tile was drawn, got dynamic; choose persistent = static";

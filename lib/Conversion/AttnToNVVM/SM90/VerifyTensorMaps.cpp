@@ -7,14 +7,12 @@
 
 #include "../VerifyPlacement.h"
 #include "attn/Dialect/Attn/IR/TileProgramAttrs.h"
+#include "attn/Dialect/Attn/Transforms/SharedMemory.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 
 using namespace mlir;
 using namespace attn;
-
-/// Bytes that addresses and strides are multiples of (CUDA driver API, cuTensorMapEncodeTiled).
-static constexpr uint64_t kTensorMapAlignment = 16;
 
 /// The tensor that the runtime will encode a map of, null if nothing says.
 static Value tensorOf(Value map) {
@@ -83,7 +81,7 @@ LogicalResult attn::verifyTensorMaps(scf::ForallOp forall) {
       return WalkResult::advance();
     if (failed(verifyMap(op, copy.getMap(), copy.getSource(), "source")))
       return WalkResult::interrupt();
-    if (copy.getAlignment() < kTensorMapAlignment)
+    if (int64_t(copy.getAlignment()) < kTensorMapAlignment)
       return copy.emitOpError() << "expected an alignment of at least " << kTensorMapAlignment
                                 << " bytes, which tensor maps want, got " << copy.getAlignment()
                                 << "; choose producer = cp_async";

@@ -97,10 +97,9 @@ Type LayoutAssigner::wgmmaLayoutType(Value value) {
         return InFlightType::get(type.getContext(), type.getTile().withLayout(acc));
       })
       .Case([&](TileType tile) -> Type {
-        if (auto wait = value.getDefiningOp<PipeWaitOp>())
-          return tile.withLayout(boxed(wait.getPipe().getType()));
-        if (auto ready = value.getDefiningOp<PipeTileOp>())
-          return tile.withLayout(boxed(ready.getPipe().getType()));
+        // Tiles of pipes have the pipe for their first operand.
+        if (Operation *op = value.getDefiningOp(); isa_and_nonnull<PipeWaitOp, PipeTileOp>(op))
+          return tile.withLayout(boxed(cast<PipeType>(op->getOperand(0).getType())));
         bool is16Bit = !tile.getElementType().isF32();
         return tile.withLayout(is16Bit ? fragment(FragmentRole::A, FragmentSplit::Rows) : acc);
       })

@@ -23,6 +23,10 @@ constexpr int64_t kSmemAlignment = 1024;
 /// Columns of a 16-bit box of `#attn.boxed`: one line of the 128-byte swizzle.
 constexpr int64_t kBoxColumns = 64;
 
+/// Bytes that addresses and strides of tensor maps are multiples of (CUDA driver API,
+/// cuTensorMapEncodeTiled).
+constexpr int64_t kTensorMapAlignment = 16;
+
 /// Bytes of a 16-bit tile in `#attn.boxed`.
 int64_t boxedTileBytes(int64_t rows, int64_t cols);
 
