@@ -17,8 +17,8 @@ import sys
 import time
 from pathlib import Path
 
+import environment
 from attn_artifact import Driver
-from environment import host_manifest
 
 ROUNDS = 7
 BURST = 200  # Calls that a device's queue takes at once.
@@ -185,9 +185,11 @@ def main():
     for name, value in times.items():
         print(f"{value:8.2f} us  {name}")
     if args.out:
+        on_gpu = "torch cuda" in args.frameworks
+        manifest = environment.manifest(device=0) if on_gpu else environment.host_manifest()
         result = {
             "what": "microseconds of CPU time of a call on small tensors",
-            "manifest": host_manifest() | {"attn": attn.build_id},
+            "manifest": manifest | {"attn": attn.build_id},
             "calls": args.calls,
             "rounds": ROUNDS,
             "microseconds": times,
